@@ -1,0 +1,3 @@
+.PHONY: check test judges bench torture
+check: ; uv run ruff check . && uv run ruff format --check . && uv run mypy && uv run lint-imports
+test: ; uv run pytest

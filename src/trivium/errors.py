@@ -1,0 +1,94 @@
+"""Every error Trivium raises on purpose.
+
+TriviumError(code, message, hint)
+├─ InvalidInput        the caller's fault; names the field and what is allowed
+├─ NotFound            with the nearest names
+├─ Conflict            the state moved on, or the thing is there already
+├─ Refused             authentication, limits, sandbox rules
+└─ BackendUnavailable  retryable; raised by backends only
+
+Doors translate these once each (MCP error result, HTTP status, exit code). Anything else that escapes is a bug and
+its text is never shown to a client.
+"""
+
+from collections.abc import Sequence
+
+
+class TriviumError(Exception):
+    """A failure with a stable code, a sentence for people and, where there is one, the way out."""
+
+    code = "ERROR"
+
+    def __init__(self, message: str, *, hint: str | None = None, code: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+        if code is not None:
+            self.code = code
+
+
+class InvalidInput(TriviumError):
+    """The caller sent something we do not take; `field` names it, `allowed` lists what would do."""
+
+    code = "INVALID_PARAMS"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        field: str | None = None,
+        allowed: Sequence[str] | None = None,
+        hint: str | None = None,
+        code: str | None = None,
+    ) -> None:
+        super().__init__(message, hint=hint, code=code)
+        self.field = field
+        self.allowed = list(allowed) if allowed is not None else None
+
+
+class NotFound(TriviumError):
+    """Nothing goes by that name; `nearest` are the names that come closest."""
+
+    code = "NOT_FOUND"
+
+    def __init__(
+        self, message: str, *, nearest: Sequence[str] = (), hint: str | None = None, code: str | None = None
+    ) -> None:
+        super().__init__(message, hint=hint, code=code)
+        self.nearest = list(nearest)
+
+
+class Conflict(TriviumError):
+    code = "CONFLICT"
+
+
+class ModelMismatch(Conflict):
+    """The index was built by another embedding model than the one that is configured."""
+
+    code = "MODEL_MISMATCH"
+
+
+class Refused(TriviumError):
+    code = "REFUSED"
+
+
+class BackendUnavailable(TriviumError):
+    """A part we depend on does not answer; trying again later may help."""
+
+    code = "DB_CONNECTION"
+
+    def __init__(self, message: str, *, retry_after_s: float = 5.0, hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.retry_after_s = retry_after_s
+
+
+class ModelUnavailable(BackendUnavailable):
+    """No embedding weights are to be had; search goes on with keywords alone."""
+
+    code = "MODEL_UNAVAILABLE"
+
+
+class UnreadableFile(TriviumError):
+    """One file could not be read; the run goes on without it."""
+
+    code = "UNREADABLE_FILE"
