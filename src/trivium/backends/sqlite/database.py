@@ -42,7 +42,7 @@ class Database:
             done = row[0] if row else 0
             if done > len(scripts):
                 raise Conflict(
-                    f"the data folder was written by a newer Trivium: {part} is at {done}, this one knows {len(scripts)}",
+                    f"the data folder was written by a newer Trivium: {part} {done}, known here: {len(scripts)}",
                     hint="update Trivium, or choose another folder with --data",
                 )
             for script in scripts[done:]:

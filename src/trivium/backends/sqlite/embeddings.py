@@ -28,11 +28,14 @@ class SqliteEmbeddingQueue:
     def take(self, model: EmbeddingModel, limit: int) -> list[Waiting]:
         with self._database.read() as db:
             rows = db.execute(
-                "SELECT chunk_id, title, context_header, text FROM embedding_queue JOIN chunks USING (chunk_id)"
+                "SELECT chunk_id, stamp, title, context_header, text FROM embedding_queue JOIN chunks USING (chunk_id)"
                 " JOIN documents USING (document_id) WHERE model_id = ? ORDER BY chunk_id LIMIT ?",
                 (_find(db, model), limit),
             ).fetchall()
-        return [Waiting(chunk_id, search_header(title, header), text) for chunk_id, title, header, text in rows]
+        return [
+            Waiting(chunk_id, stamp, search_header(title, header), text)
+            for chunk_id, stamp, title, header, text in rows
+        ]
 
     def cached(self, model: EmbeddingModel, hashes: Sequence[bytes]) -> dict[bytes, Vector]:
         with self._database.read() as db:
@@ -48,7 +51,10 @@ class SqliteEmbeddingQueue:
         return {text_hash: np.frombuffer(blob, dtype=np.float16).astype(np.float32) for text_hash, blob in rows}
 
     def store(
-        self, model: EmbeddingModel, vectors: Mapping[bytes, Vector], passages: Mapping[int, Sequence[bytes]]
+        self,
+        model: EmbeddingModel,
+        vectors: Mapping[bytes, Vector],
+        passages: Sequence[tuple[Waiting, Sequence[bytes]]],
     ) -> None:
         with self._database.transaction() as db:
             model_id = _register(db, model)
@@ -56,14 +62,14 @@ class SqliteEmbeddingQueue:
                 "INSERT OR IGNORE INTO embeddings (model_id, text_hash, vector) VALUES (?, ?, ?)",
                 [(model_id, text_hash, vector.astype(np.float16).tobytes()) for text_hash, vector in vectors.items()],
             )
-            for chunk_id, hashes in passages.items():
-                _put_passages(db, model_id, chunk_id, hashes)
+            for waiting, hashes in passages:
+                _put_passages(db, model_id, waiting, hashes)
 
     def enqueue_all(self, model: EmbeddingModel) -> int:
         with self._database.transaction() as db:
             model_id = _register(db, model)
             db.execute(
-                "INSERT OR IGNORE INTO embedding_queue SELECT ?, chunk_id FROM chunks WHERE NOT EXISTS"
+                "INSERT OR IGNORE INTO embedding_queue SELECT ?, chunk_id, 0 FROM chunks WHERE NOT EXISTS"
                 " (SELECT 1 FROM passages WHERE passages.chunk_id = chunks.chunk_id AND model_id = ? AND number = 0)",
                 (model_id, model_id),
             )
@@ -115,11 +121,13 @@ def _register(db: sqlite3.Connection, model: EmbeddingModel) -> int:
     return model_id
 
 
-def _put_passages(db: sqlite3.Connection, model_id: int, chunk_id: int, hashes: Sequence[bytes]) -> None:
-    waiting = db.execute(
-        "DELETE FROM embedding_queue WHERE model_id = ? AND chunk_id = ?", (model_id, chunk_id)
+def _put_passages(db: sqlite3.Connection, model_id: int, waiting: Waiting, hashes: Sequence[bytes]) -> None:
+    chunk_id = waiting.chunk_id
+    still_wanted = db.execute(
+        "DELETE FROM embedding_queue WHERE model_id = ? AND chunk_id = ? AND stamp = ?",
+        (model_id, chunk_id, waiting.stamp),
     ).rowcount
-    if not waiting:  # removed or re-written while it was being embedded: these vectors are of the past
+    if not still_wanted:
         return
     db.execute("DELETE FROM passages WHERE model_id = ? AND chunk_id = ?", (model_id, chunk_id))
     db.executemany(
