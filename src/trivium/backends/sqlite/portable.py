@@ -117,7 +117,7 @@ def _columns(db: sqlite3.Connection, table: str) -> set[str]:
 
 def _insert(db: sqlite3.Connection, columns: dict[str, set[str]], line: str, number: int) -> str:
     row = _parse(line, number)
-    name = row.pop("type")
+    name = str(row.pop("type"))
     if name not in columns:
         raise InvalidInput(f"line {number}: unknown type {name!r}; nothing was imported", field="file")
     unknown = sorted(row.keys() - columns[name])

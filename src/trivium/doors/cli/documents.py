@@ -1,0 +1,93 @@
+"""`trivium add`, `trivium remove`: documents in and out."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from trivium.doors.cli.context import opened
+from trivium.doors.cli.output import bar, emit, note, say
+from trivium.errors import InvalidInput, ModelUnavailable
+
+if TYPE_CHECKING:
+    from trivium.app import App
+    from trivium.documents.ingest import IngestReport
+
+
+def register(root: typer.Typer) -> None:
+    root.command(epilog="Example: trivium add handbook/ notes.md --exclude 'drafts/*'")(add)
+    root.command(epilog="Example: trivium remove handbook/old.md")(remove)
+
+
+def add(
+    paths: list[Path] = typer.Argument(..., help="Files and folders."),
+    exclude: list[str] = typer.Option([], help="Patterns to leave out, as in .gitignore; may be repeated."),
+    category: str | None = typer.Option(None, help="Category of everything added now; default: front matter, folder."),
+    vectors: bool = typer.Option(True, "--vectors/--no-vectors", help="Wait for the vectors, or leave them for later."),
+    as_json: bool = typer.Option(False, "--json", help="Print a report for machines."),
+) -> None:
+    """Take documents in: Markdown, reStructuredText, text, HTML, PDF, DOCX, CSV, JSON(L), e-mail.
+
+    Running it again takes in what changed and drops what is gone. Text is searchable at once; vectors follow.
+    """
+    with opened() as app:
+        with bar("reading", "files", quiet=as_json) as progress:
+            report = app.documents.add(paths, exclude=exclude, category=category, progress=progress)
+        embedded = _embed(app, as_json) if vectors else 0
+        waiting = app.embedding.pending()
+    if as_json:
+        emit(_for_machines(report) | {"embedded": embedded, "waiting_for_vectors": waiting})
+    else:
+        _tell(report, embedded, waiting)
+    if report.files == 0 and report.removed == 0 and report.skipped:
+        raise InvalidInput("nothing could be taken in", hint="see the files named above")
+
+
+def remove(
+    paths: list[str] = typer.Argument(..., help="Documents or folders, as search shows them or as they lie on disk."),
+    as_json: bool = typer.Option(False, "--json", help="Print a report for machines."),
+) -> None:
+    """Take documents out, with their chunks and everything that only they supported."""
+    with opened() as app:
+        gone = app.documents.remove(paths)
+    if as_json:
+        emit({"removed": [file.source_file for file in gone], "chunks": sum(file.total_chunks for file in gone)})
+    else:
+        say(f"removed {len(gone)} document(s), {sum(file.total_chunks for file in gone)} chunk(s)")
+
+
+def _embed(app: "App", quiet: bool) -> int:
+    try:
+        with bar("vectors", "chunks", quiet=quiet) as progress:
+            return app.embedding.run(progress)
+    except ModelUnavailable as error:
+        note(f"[yellow]no vectors:[/] {error.message}; search goes on with keywords. {error.hint or ''}")
+        return 0
+
+
+def _for_machines(report: "IngestReport") -> dict[str, object]:
+    rows = asdict(report)
+    rows["skipped"] = [{"path": str(item.path), "reason": item.reason} for item in report.skipped]
+    return rows
+
+
+def _tell(report: "IngestReport", embedded: int, waiting: int) -> None:
+    from rich.markup import escape
+
+    for item in report.skipped:
+        note(f"[yellow]skipped[/] {escape(str(item.path))}: {escape(item.reason)}")
+    for name in report.empty:
+        note(f"[dim]empty[/] {escape(name)}")
+    counts = {
+        "added": report.added,
+        "updated": report.updated,
+        "moved": report.moved,
+        "unchanged": report.unchanged,
+        "removed": report.removed,
+    }
+    say(", ".join(f"{number} {word}" for word, number in counts.items() if number) or "nothing to do")
+    say(
+        f"chunks: {report.chunks_added} new, {report.chunks_kept} kept, {report.chunks_removed} gone;"
+        f" vectors: {embedded} computed" + (f", {waiting} to come" if waiting else "")
+    )
