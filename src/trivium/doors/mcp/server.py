@@ -1,0 +1,43 @@
+"""The MCP server: FastMCP in front, the gate behind, one module a toolset.
+
+How to add a toolset
+--------------------
+Write `trivium/doors/mcp/<toolset>.py` (names: `MODULES` below) with one function::
+
+    def tools(served: frozenset[str]) -> Sequence[Tool]
+
+that answers the toolset's tools; `served` are the toolsets this server offers, for names that depend on it. Nothing
+else has to be touched: listing, scopes, limits, audit, deadline, errors, HTTP, stdio, the in-process client and the
+sandbox all work from the Tool. Import nothing heavy at the top of the module: it is imported before `tools/list`
+answers, and the app may still be opening then.
+
+A tool is a plain function (never async) whose first parameter is the Call, the rest its parameters::
+
+    from trivium.doors.mcp.tools import Call, Failure, tool
+
+    @tool(scope="write", errors=error_body, idempotent=False)
+    def create_concept(
+        call: Call,
+        name: Annotated[str, Field(min_length=1, max_length=200, description="…")],
+        area: Annotated[str | None, Field(description="…")] = None,
+    ) -> dict[str, Any]:
+        \"\"\"What the client reads as the tool's description.\"\"\"
+        concept = call.app.concepts.create(name, area)
+        return {"success": True, "message": "…", "concept_id": concept.concept_id}
+
+* Parameters are checked by pydantic from the annotations (lax: "5" is 5; strings are trimmed; unknown ones refused).
+  The published input schema comes from the same annotations, without titles and null branches.
+* Return the structured content as a dictionary, or a `Reply` (ready JSON text, `seen` ids for the harvesting guard).
+  The text content is the same JSON, compact; both are written once.
+* Raise `trivium.errors`. `errors=` is your function `(Failure) -> dict` that gives an error the toolset's shape; it is
+  used for refusals of the guard too (`failure.error.code`: AUTH_REQUIRED, RATE_LIMIT …) and sent with `isError`.
+  Anything that is no TriviumError is logged under the request id and shown as code INTERNAL_ERROR, never its text.
+* `invalid=` may turn pydantic's first finding into your own error (default: `tools.explain`).
+* `scope` is "read", "write" or "admin": a key without it neither sees nor calls the tool, on every transport. Scopes
+  are a ladder (admin > write > read). The rate class over HTTP is "read" for read tools, "write" for the others.
+* `destructive`, `idempotent`, `open_world` become the MCP annotations; `read_only` follows from the scope.
+* `output=` is the output schema (JSON Schema); leave it out where the answers have no fixed shape.
+* `call.app` the App, `call.settings`, `call.services` (tokens, rankings cache, cursors), `call.caller`,
+  `call.request_id`, `call.client_name`, `call.progress(done, total, message)`; call `call.check()` in long loops: it
+  raises when the deadline has passed. `deadline_s=` on the tool replaces the setting's 30 s for long jobs.
+"""
