@@ -86,6 +86,10 @@ class Settings(BaseSettings):
     # --- embedding and search
     model: str = Field("all-MiniLM-L6-v2", description="Embedding model.")
     model_path: Path | None = Field(None, description="Folder with the model's files, instead of a known source.")
+    model_cache: Path = Field(
+        default_factory=lambda: Path(platformdirs.user_cache_dir("trivium", appauthor=False)) / "models",
+        description="Folder for model files, shared by all data folders.",
+    )
     offline: bool = Field(False, description="Never fetch anything, model weights included.")
     embedder_url: str = Field("", description="OpenAI-compatible embeddings endpoint; empty: embed on this machine.")
     embedder_key: SecretStr = Field(SecretStr(""), description="Bearer key for embedder_url.")
@@ -100,7 +104,7 @@ class Settings(BaseSettings):
         "o200k_base", description="Vocabulary answers are counted in."
     )
     max_file_mb: float = Field(50.0, gt=0, description="Larger files are reported and skipped.")
-    chunk_tokens: int = Field(400, ge=50, le=4000, description="Size of a chunk the splitter aims at.")
+    chunk_tokens: int = Field(500, ge=50, le=4000, description="Size of a chunk the splitter aims at.")
     threads: int = Field(0, ge=0, description="Threads for bulk work; 0: every core.")
 
     # --- answers
