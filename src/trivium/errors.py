@@ -4,14 +4,19 @@ TriviumError(code, message, hint)
 ├─ InvalidInput        the caller's fault; names the field and what is allowed
 ├─ NotFound            with the nearest names
 ├─ Conflict            the state moved on, or the thing is there already
+│  └─ CursorExpired    the index changed since the page before
 ├─ Refused             authentication, limits, sandbox rules
+│  ├─ AuthRequired, AuthInvalid, Forbidden
+│  ├─ RateLimited      says what is left and when more will be
+│  ├─ DeadlineExceeded
+│  └─ TokenLimitExceeded
 └─ BackendUnavailable  retryable; raised by backends only
 
 Doors translate these once each (MCP error result, HTTP status, exit code). Anything else that escapes is a bug and
 its text is never shown to a client.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 
 class TriviumError(Exception):
@@ -68,8 +73,51 @@ class ModelMismatch(Conflict):
     code = "MODEL_MISMATCH"
 
 
+class CursorExpired(Conflict):
+    """The cursor is genuine, but the index has changed since it was made."""
+
+    code = "CURSOR_EXPIRED"
+
+
 class Refused(TriviumError):
     code = "REFUSED"
+
+
+class AuthRequired(Refused):
+    code = "AUTH_REQUIRED"
+
+
+class AuthInvalid(Refused):
+    code = "AUTH_INVALID"
+
+
+class Forbidden(Refused):
+    """The key is good, but not for this."""
+
+    code = "FORBIDDEN"
+
+
+class RateLimited(Refused):
+    code = "RATE_LIMIT"
+
+    def __init__(self, remaining: Mapping[str, int], reset_in_seconds: int) -> None:
+        super().__init__("Rate limit exceeded", hint=f"try again in {reset_in_seconds} s")
+        self.remaining = dict(remaining)
+        self.reset_in_seconds = reset_in_seconds
+
+
+class DeadlineExceeded(Refused):
+    code = "DEADLINE_EXCEEDED"
+
+
+class TokenLimitExceeded(Refused):
+    """Even the smallest form of the answer is larger than the caller can take."""
+
+    code = "TOKEN_LIMIT_EXCEEDED"
+
+    def __init__(self, message: str, *, tokens: int, hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.tokens = tokens
 
 
 class BackendUnavailable(TriviumError):
