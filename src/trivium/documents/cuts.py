@@ -14,6 +14,7 @@ Cutter = Callable[[str, int, int, int], Iterator[int]]
 
 # Text this much longer than its limit cannot be within it, and counters may be slow on a very long run of characters.
 _MAX_CHARACTERS_A_TOKEN = 40
+_SAMPLE = 2000  # enough to see whether a text is written without capitals at all
 
 _SENTENCE_END = re.compile(
     r"""(?: [.!?…]+ ["'”’»)\]*_`]* (?=\s) | [。！？｡]+ ["'”’」』）]* | \n[ \t]*(?=\r?\n) )\s*""", re.VERBOSE
@@ -41,8 +42,9 @@ class Stretch:
 
 
 def sentence_ends(text: str, start: int, end: int, _limit: int) -> Iterator[int]:
+    has_capitals = any(map(str.isupper, text[start : min(end, start + _SAMPLE)]))
     for match in _SENTENCE_END.finditer(text, start, end):
-        if match.end() < end and _ends_sentence(text, start, match):
+        if match.end() < end and _ends_sentence(text, start, match, has_capitals):
             yield match.end()
 
 
@@ -131,12 +133,12 @@ def _cut(part: _Part) -> Iterator[_Part]:
         start = cut
 
 
-def _ends_sentence(text: str, start: int, match: re.Match[str]) -> bool:
+def _ends_sentence(text: str, start: int, match: re.Match[str], has_capitals: bool) -> bool:
     mark = match[0][0]
     if mark not in ".…":
         return True
     following = _NEXT_WORD.match(text, match.end())
-    if following is not None and following[1].islower():
+    if has_capitals and following is not None and following[1].islower():
         return False
     line_start = max(start, text.rfind("\n", max(start, match.start() - 16), match.start()) + 1, match.start() - 16)
     return not _ABBREVIATED.search(text[line_start : match.start() + 1])

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from trivium.documents.cuts import MIXED, Span, Stretch, TokenCounter, stretches
 
+PREFERRED_TOKENS = 256
 _HEADER_SHARE = 4  # the header may take a quarter of what the encoder reads, no more
 
 
@@ -17,8 +18,11 @@ def passages(header: str, text: str, count_tokens: TokenCounter, max_tokens: int
     return passages_of([(header, text)], count_tokens, max_tokens)[0]
 
 
-def passages_of(chunks: Sequence[tuple[str, str]], count_tokens: TokenCounter, max_tokens: int) -> list[list[str]]:
+def passages_of(
+    chunks: Sequence[tuple[str, str]], count_tokens: TokenCounter, max_tokens: int, preferred: int = PREFERRED_TOKENS
+) -> list[list[str]]:
     """For every (header, text) its passages, in order; none for a blank text. Texts that fit are tokenised once."""
+    max_tokens = min(max_tokens, preferred)
     whole = [_joined(header, text) for header, text in chunks]
     counts = count_tokens(whole) if whole else []
     result = [[string] if text.strip() else [] for string, (_, text) in zip(whole, chunks, strict=True)]
