@@ -1,0 +1,58 @@
+"""ChunkStore on SQLite."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+from trivium.backends.sqlite.changes import SqliteChangeLog
+from trivium.backends.sqlite.database import Database
+from trivium.backends.sqlite.filters import where
+from trivium.model.chunk import Chunk
+from trivium.model.embedding import Ids
+from trivium.model.filters import Filter
+
+_FIELDS = tuple(field.name for field in fields(Chunk))
+_COLUMNS = ", ".join("chunks.content_hash" if name == "content_hash" else name for name in _FIELDS)
+
+
+class SqliteChunkStore:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._log = SqliteChangeLog(database)
+        self._counted = (-1, 0)  # generation, chunks
+
+    def get(self, chunk_ids: Sequence[int]) -> list[Chunk]:
+        with self._database.read() as db:
+            rows = db.execute(
+                f"SELECT {_COLUMNS} FROM chunks JOIN documents USING (document_id)"
+                " WHERE chunk_id IN (SELECT value FROM json_each(?))",
+                (json.dumps([int(chunk_id) for chunk_id in chunk_ids]),),
+            )
+            found = {row[0]: _chunk(row) for row in rows}
+        return [found[chunk_id] for chunk_id in chunk_ids if chunk_id in found]
+
+    def select(self, condition: Filter) -> Ids:
+        sql, arguments = where(condition)
+        with self._database.read() as db:
+            rows = db.execute(f"SELECT chunk_id FROM chunks JOIN documents USING (document_id) WHERE {sql}", arguments)
+            return np.sort(np.fromiter((row[0] for row in rows), dtype=np.int64))
+
+    def count(self) -> int:
+        generation = self.generation()
+        if self._counted[0] != generation:
+            with self._database.read() as db:
+                self._counted = generation, int(db.execute("SELECT COUNT(*) FROM chunks").fetchone()[0])
+        return self._counted[1]
+
+    def generation(self) -> int:
+        return self._log.head()
+
+
+def _chunk(row: tuple[Any, ...]) -> Chunk:
+    values = dict(zip(_FIELDS, row, strict=True))
+    values["content_hash"] = values["content_hash"].hex()
+    values["metadata"] = json.loads(values["metadata"])
+    return Chunk(**values)
