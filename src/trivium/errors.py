@@ -11,6 +11,7 @@ TriviumError(code, message, hint)
 │  ├─ DeadlineExceeded
 │  └─ TokenLimitExceeded
 └─ BackendUnavailable  retryable; raised by backends only
+   └─ IndexDamaged     an index's files are not what it wrote; it has to be built again
 
 Doors translate these once each (MCP error result, HTTP status, exit code). Anything else that escapes is a bug and
 its text is never shown to a client.
@@ -134,6 +135,12 @@ class ModelUnavailable(BackendUnavailable):
     """No embedding weights are to be had; search goes on with keywords alone."""
 
     code = "MODEL_UNAVAILABLE"
+
+
+class IndexDamaged(BackendUnavailable):
+    """An index's files are broken or foreign. The store is the truth, so nothing is lost: `trivium reindex`."""
+
+    code = "INDEX_DAMAGED"
 
 
 class UnreadableFile(TriviumError):
