@@ -1,6 +1,7 @@
 """Sentence encoders and cross-encoders on ONNX Runtime."""
 
 from trivium.backends.onnx.embedder import OnnxEmbedder
+from trivium.backends.onnx.folder import open_folder
 from trivium.backends.onnx.opening import open_model
 
-__all__ = ["OnnxEmbedder", "open_model"]
+__all__ = ["OnnxEmbedder", "open_folder", "open_model"]

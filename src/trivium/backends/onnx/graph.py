@@ -11,9 +11,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 from trivium.backends.onnx.catalog import Pooling
-from trivium.backends.onnx.tensors import Array, EncoderWeights
-
-BUILDER_VERSION = 1  # part of the cached file's name: raise it whenever the graph changes
+from trivium.backends.onnx.tensors import EncoderWeights
 
 MICROSOFT = "com.microsoft"
 
@@ -21,13 +19,21 @@ MICROSOFT = "com.microsoft"
 class _Graph:
     """Collects nodes and initialisers; every method returns the name of what it made."""
 
-    def __init__(self) -> None:
+    def __init__(self, weights: EncoderWeights) -> None:
+        self.weights = weights
         self.nodes: list[onnx.NodeProto] = []
         self.initializers: list[onnx.TensorProto] = []
 
-    def constant(self, name: str, value: np.ndarray[Any, Any]) -> str:
+    def constant(self, name: str, value: np.ndarray[Any, Any] | np.generic) -> str:
         self.initializers.append(numpy_helper.from_array(np.asarray(value, order="C"), name))
         return name
+
+    def tensor(self, name: str) -> str:
+        return self.constant(name, self.weights.tensors[name])
+
+    def matrix(self, name: str) -> str:
+        """Torch keeps (outputs, inputs), ONNX multiplies by (inputs, outputs)."""
+        return self.constant(f"{name}.w", self.weights.tensors[f"{name}.w"].T)
 
     def node(self, op: str, inputs: list[str], output: str, *, domain: str = "", **attributes: Any) -> str:
         self.nodes.append(helper.make_node(op, inputs, [output], name=output, domain=domain, **attributes))
@@ -36,13 +42,19 @@ class _Graph:
 
 def build_encoder(weights: EncoderWeights, pooling: Pooling) -> bytes:
     """The serialised model. Inputs: input_ids int32 (batch, tokens), padded on the right; lengths int32 (batch,)."""
-    graph = _Graph()
-    hidden = _embed(graph, weights)
-    for layer in range(weights.layers):
-        hidden = _layer(graph, weights, layer, hidden)
-    pooled = _mean(graph, hidden) if pooling == "mean" else _first(graph, hidden)
-    _normalise(graph, pooled)
-    dimension = weights.tensors["emb_ln.b"].shape[0]
+    graph = _Graph(weights)
+    hidden = _embed(graph)
+    layers = weights.architecture.layers
+    for layer in range(layers):
+        # Past the last attention only the first token is read when pooling by it: an eighth of all work saved.
+        hidden = _layer(graph, f"l{layer}", hidden, first_only=pooling == "cls" and layer == layers - 1)
+    pooled = _sum(graph, hidden) if pooling == "mean" else graph.node("Squeeze", [hidden, _axis(graph)], "pooled")
+    graph.node("LpNormalization", [pooled], "vectors", axis=-1, p=2)
+    return _serialised(graph)
+
+
+def _serialised(graph: _Graph) -> bytes:
+    dimension = graph.weights.tensors["emb_ln.b"].shape[0]
     proto = helper.make_graph(
         graph.nodes,
         "encoder",
@@ -54,84 +66,65 @@ def build_encoder(weights: EncoderWeights, pooling: Pooling) -> bytes:
         initializer=graph.initializers,
     )
     opsets = [helper.make_opsetid("", 17), helper.make_opsetid(MICROSOFT, 1)]
-    return helper.make_model(proto, opset_imports=opsets, ir_version=9).SerializeToString()  # type: ignore[no-any-return]
+    model: bytes = helper.make_model(proto, opset_imports=opsets, ir_version=9).SerializeToString()
+    return model
 
 
-def _embed(graph: _Graph, weights: EncoderWeights) -> str:
-    tensors = weights.tensors
+def _embed(graph: _Graph) -> str:
+    tensors, architecture = graph.weights.tensors, graph.weights.architecture
     # Only sentence 0 is ever read, so its type vector joins the positions and the lookup is saved.
-    positions = tensors["pos_emb"][weights.position_offset :] + tensors["type_emb"][0]
-    inputs = [
-        "input_ids",
-        "",
-        graph.constant("word_emb", tensors["word_emb"]),
-        graph.constant("pos_emb", positions),
-        "",
-        graph.constant("emb_ln.w", tensors["emb_ln.w"]),
-        graph.constant("emb_ln.b", tensors["emb_ln.b"]),
-    ]
-    outputs = ["embedded", "embedded.mask"]
+    positions = tensors["pos_emb"][architecture.position_offset :] + tensors["type_emb"][0]
+    inputs = ["input_ids", "", graph.tensor("word_emb"), graph.constant("pos_emb", positions), ""]
+    inputs += [graph.tensor("emb_ln.w"), graph.tensor("emb_ln.b")]
     graph.nodes.append(
         helper.make_node(
-            "EmbedLayerNormalization", inputs, outputs, name="embed", domain=MICROSOFT, epsilon=weights.layer_norm_eps
+            "EmbedLayerNormalization",
+            inputs,
+            ["embedded", "embedded.mask"],  # the second output is mandatory, if empty
+            domain=MICROSOFT,
+            epsilon=architecture.layer_norm_eps,
         )
     )
     return "embedded"
 
 
-def _layer(graph: _Graph, weights: EncoderWeights, layer: int, hidden: str) -> str:
-    name = f"l{layer}"
-    attention = graph.node(
-        "Attention",
-        [hidden, *_matrix(graph, weights, f"{name}.qkv"), "lengths"],
-        f"{name}.attention",
-        domain=MICROSOFT,
-        num_heads=weights.heads,
-    )
-    attended = _add_norm(graph, weights, f"{name}.ao", f"{name}.aln", attention, hidden)
-    matrix, bias = _matrix(graph, weights, f"{name}.f1")
-    inner = graph.node("MatMul", [attended, matrix], f"{name}.f1")
-    active = graph.node("BiasGelu", [inner, bias], f"{name}.gelu", domain=MICROSOFT)
-    return _add_norm(graph, weights, f"{name}.f2", f"{name}.fln", active, attended)
+def _layer(graph: _Graph, layer: str, hidden: str, first_only: bool) -> str:
+    inputs = [hidden, graph.matrix(f"{layer}.qkv"), graph.tensor(f"{layer}.qkv.b"), "lengths"]
+    heads = graph.weights.architecture.heads
+    attention = graph.node("Attention", inputs, f"{layer}.attention", domain=MICROSOFT, num_heads=heads)
+    if first_only:
+        bounds = [graph.constant("first", np.array([0])), graph.constant("second", np.array([1])), _axis(graph)]
+        attention = graph.node("Slice", [attention, *bounds], "first.attention")
+        hidden = graph.node("Slice", [hidden, *bounds], "first.hidden")
+    attended = _add_norm(graph, f"{layer}.ao", f"{layer}.aln", attention, hidden)
+    inner = graph.node("MatMul", [attended, graph.matrix(f"{layer}.f1")], f"{layer}.f1")
+    active = graph.node("BiasGelu", [inner, graph.tensor(f"{layer}.f1.b")], f"{layer}.gelu", domain=MICROSOFT)
+    return _add_norm(graph, f"{layer}.f2", f"{layer}.fln", active, attended)
 
 
-def _add_norm(graph: _Graph, weights: EncoderWeights, dense: str, norm: str, value: str, residual: str) -> str:
+def _add_norm(graph: _Graph, dense: str, norm: str, value: str, residual: str) -> str:
     """LayerNorm(value · dense + bias + residual)."""
-    matrix, bias = _matrix(graph, weights, dense)
-    product = graph.node("MatMul", [value, matrix], dense)
-    gamma = graph.constant(f"{norm}.w", weights.tensors[f"{norm}.w"])
-    beta = graph.constant(f"{norm}.b", weights.tensors[f"{norm}.b"])
-    return graph.node(
-        "SkipLayerNormalization",
-        [product, residual, gamma, beta, bias],
-        norm,
-        domain=MICROSOFT,
-        epsilon=weights.layer_norm_eps,
-    )
+    product = graph.node("MatMul", [value, graph.matrix(dense)], dense)
+    inputs = [product, residual, graph.tensor(f"{norm}.w"), graph.tensor(f"{norm}.b"), graph.tensor(f"{dense}.b")]
+    epsilon = graph.weights.architecture.layer_norm_eps
+    return graph.node("SkipLayerNormalization", inputs, norm, domain=MICROSOFT, epsilon=epsilon)
 
 
-def _matrix(graph: _Graph, weights: EncoderWeights, name: str) -> tuple[str, str]:
-    matrix: Array = weights.tensors[f"{name}.w"]
-    return graph.constant(f"{name}.w", matrix.T), graph.constant(f"{name}.b", weights.tensors[f"{name}.b"])
-
-
-def _mean(graph: _Graph, hidden: str) -> str:
+def _sum(graph: _Graph, hidden: str) -> str:
     """The sum over real tokens: normalising afterwards makes it the mean."""
-    zero, one = graph.constant("zero", np.int32(0)), graph.constant("one", np.int32(1))
-    last = graph.constant("last_axis", np.array([1], np.int64))
+    axis = _axis(graph)
     shape = graph.node("Shape", ["input_ids"], "ids.shape", start=1, end=2)
-    tokens = graph.node("Cast", [graph.node("Squeeze", [shape], "ids.tokens64")], "ids.tokens", to=TensorProto.INT32)
+    tokens = graph.node("Cast", [graph.node("Squeeze", [shape], "ids.count")], "ids.tokens", to=TensorProto.INT32)
+    zero, one = graph.constant("zero", np.int32(0)), graph.constant("one", np.int32(1))
     index = graph.node("Range", [zero, tokens, one], "token_index")
-    column = graph.node("Unsqueeze", ["lengths", last], "lengths.column")
+    column = graph.node("Unsqueeze", ["lengths", axis], "lengths.column")
     real = graph.node("Cast", [graph.node("Less", [index, column], "is_real")], "real", to=TensorProto.FLOAT)
-    row = graph.node("Unsqueeze", [real, last], "real.row")
-    summed = graph.node("MatMul", [row, hidden], "summed")
-    return graph.node("Squeeze", [summed, last], "pooled")
+    row = graph.node("Unsqueeze", [real, axis], "real.row")
+    return graph.node("Squeeze", [graph.node("MatMul", [row, hidden], "summed"), axis], "pooled")
 
 
-def _first(graph: _Graph, hidden: str) -> str:
-    return graph.node("Gather", [hidden, graph.constant("first", np.int64(0))], "pooled", axis=1)
-
-
-def _normalise(graph: _Graph, pooled: str) -> str:
-    return graph.node("LpNormalization", [pooled], "vectors", axis=-1, p=2)
+def _axis(graph: _Graph) -> str:
+    """The token axis as an operand."""
+    name = "token_axis"
+    known = any(initializer.name == name for initializer in graph.initializers)
+    return name if known else graph.constant(name, np.array([1], np.int64))

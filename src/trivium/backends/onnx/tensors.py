@@ -13,56 +13,60 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from trivium.backends.onnx.catalog import Architecture
 from trivium.errors import ModelUnavailable
 
 Array = npt.NDArray[np.float32]
 
 PACK_MAGIC = b"HMSEMB01"
-_SAFETENSORS_DTYPES = {"F32": np.float32, "F16": np.float16, "F64": np.float64}
 
 
 @dataclass(frozen=True, slots=True)
 class EncoderWeights:
-    """A BERT-type encoder. `position_offset` is the row of `pos_emb` that the first token reads (RoBERTa: 2)."""
+    """A BERT-type encoder."""
 
     tensors: dict[str, Array]
-    layers: int
-    heads: int
-    layer_norm_eps: float
-    position_offset: int = 0
+    architecture: Architecture
 
 
 def read_safetensors(path: Path) -> dict[str, Array]:
     """Every floating-point tensor of the file, as float32."""
     raw = path.read_bytes()
     try:
-        header_end = 8 + int.from_bytes(raw[:8], "little")
-        header: dict[str, Any] = json.loads(raw[8:header_end])
-        header.pop("__metadata__", None)
-        return {
-            name: _safetensor(raw, header_end, entry)
-            for name, entry in header.items()
-            if entry["dtype"] in _SAFETENSORS_DTYPES
-        }
+        data = 8 + int.from_bytes(raw[:8], "little")
+        header: dict[str, Any] = json.loads(raw[8:data])
+        tensors = {}
+        for name, entry in header.items():
+            if name != "__metadata__" and entry["dtype"] in _AS_FLOAT32:
+                start, end = entry["data_offsets"]
+                values = _AS_FLOAT32[entry["dtype"]](raw[data + start : data + end])
+                tensors[name] = values.reshape(entry["shape"])
+        return tensors
     except (ValueError, KeyError, TypeError) as error:
         raise ModelUnavailable(f"{path} is not a safetensors file: {error}", hint="fetch the model again") from error
 
 
-def _safetensor(raw: bytes, data_start: int, entry: dict[str, Any]) -> Array:
-    start, end = entry["data_offsets"]
-    values = np.frombuffer(raw[data_start + start : data_start + end], dtype=_SAFETENSORS_DTYPES[entry["dtype"]])
-    return values.astype(np.float32).reshape(entry["shape"])
+def _bfloat16(raw: bytes) -> Array:
+    """numpy has no bfloat16, but it is the upper half of a float32."""
+    return (np.frombuffer(raw, np.uint16).astype(np.uint32) << 16).view(np.float32)
 
 
-def bert_weights(tensors: dict[str, Array], config: dict[str, Any]) -> EncoderWeights:
+_AS_FLOAT32: dict[str, Callable[[bytes], Array]] = {
+    "F32": lambda raw: np.frombuffer(raw, np.float32),
+    "F16": lambda raw: np.frombuffer(raw, np.float16).astype(np.float32),
+    "BF16": _bfloat16,
+}
+
+
+def bert_weights(tensors: dict[str, Array], architecture: Architecture) -> EncoderWeights:
     """Hugging Face's BERT and RoBERTa names to ours."""
     prefix = next((p for p in ("", "bert.", "roberta.") if f"{p}embeddings.word_embeddings.weight" in tensors), None)
     if prefix is None:
-        raise ModelUnavailable(
-            "the weights are not those of a BERT-type encoder", hint="give a folder with an ONNX model"
-        )
-    get: Callable[[str], Array] = lambda name: tensors[prefix + name]  # noqa: E731
-    layers = int(config["num_hidden_layers"])
+        raise ModelUnavailable("the weights are not those of a BERT-type encoder", hint="give an ONNX model instead")
+
+    def get(name: str) -> Array:
+        return tensors[prefix + name]
+
     named = {
         "word_emb": get("embeddings.word_embeddings.weight"),
         "pos_emb": get("embeddings.position_embeddings.weight"),
@@ -70,10 +74,9 @@ def bert_weights(tensors: dict[str, Array], config: dict[str, Any]) -> EncoderWe
         "emb_ln.w": get("embeddings.LayerNorm.weight"),
         "emb_ln.b": get("embeddings.LayerNorm.bias"),
     }
-    for layer in range(layers):
+    for layer in range(architecture.layers):
         named |= {f"l{layer}.{name}": value for name, value in _bert_layer(get, f"encoder.layer.{layer}.").items()}
-    offset = int(config["pad_token_id"]) + 1 if config["model_type"] == "roberta" else 0
-    return EncoderWeights(named, layers, int(config["num_attention_heads"]), float(config["layer_norm_eps"]), offset)
+    return EncoderWeights(named, architecture)
 
 
 def _bert_layer(get: Callable[[str], Array], prefix: str) -> dict[str, Array]:
@@ -104,11 +107,13 @@ def read_pack(path: Path) -> tuple[EncoderWeights, str]:
     for entry in header["tensors"]:
         tensors[entry["name"]] = _pack_tensor(raw[offset : offset + entry["len"]], entry)
         offset += entry["len"]
-    arch = header["arch"]
-    weights = EncoderWeights(
-        tensors, int(arch["layers"]), int(arch["heads"]), float(arch["layer_norm_eps"]), int(arch["position_offset"])
+    return EncoderWeights(tensors, _pack_architecture(header["arch"])), tokenizer
+
+
+def _pack_architecture(header: dict[str, Any]) -> Architecture:
+    return Architecture(
+        int(header["layers"]), int(header["heads"]), float(header["layer_norm_eps"]), int(header["position_offset"])
     )
-    return weights, tokenizer
 
 
 def _pack_tensor(raw: bytes, entry: dict[str, Any]) -> Array:
@@ -119,4 +124,5 @@ def _pack_tensor(raw: bytes, entry: dict[str, Any]) -> Array:
     count = int(np.prod(shape))
     values = np.frombuffer(raw, np.int8, count).reshape(-1, group).astype(np.float32)
     scales = np.frombuffer(raw, np.float32, count // group, offset=count)
-    return (values * scales[:, None]).reshape(shape)
+    dequantised: Array = (values * scales[:, None]).reshape(shape)
+    return dequantised
