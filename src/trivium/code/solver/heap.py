@@ -1,0 +1,160 @@
+"""Abstract objects and the cells that hold sets of them.
+
+Objects are small integers, values are frozensets of them: cheap to join, and iterated in the same order in every run.
+A cell holds at most MAX_VALUES; what does not fit is replaced by UNKNOWN, so that readers see that something is missing.
+"""
+
+from typing import Any
+
+MAX_VALUES = 24
+MAX_CONSTANTS = 6
+EMPTY: frozenset[int] = frozenset()
+
+(
+    NOTHING,
+    FUNC,  # (function number, Env)
+    BOUND,  # (function object, receiver)
+    CLASS,  # ClassRecord
+    INSTANCE,  # class object
+    MODULE,  # unit number
+    ARRAY,  # length if known, else -1
+    TABLE,  # language flag
+    CONSTANT,  # str | int
+    EXTERNAL,  # dotted name
+    STATICMETHOD,  # values
+    CLASSMETHOD,  # values
+    PROPERTY,  # [getter values, setter values]
+    SETTER,  # property object: called with a function gives the completed property
+    SUPER,  # (class object, receiver)
+    PARTIAL,  # (callee values, args, keywords)
+    IDENTITY,  # a decorator that gives back what it gets
+    PROMISE,  # cell of the value it settles to
+) = range(18)
+
+UNKNOWN = 0
+ANY_KEY = "*"
+
+
+class Cell:
+    __slots__ = ("readers", "values")
+
+    def __init__(self, values: frozenset[int] = EMPTY) -> None:
+        self.values = values
+        self.readers: dict[Any, None] = {}
+
+
+class Env:
+    """The variables of one activation that inner functions can see."""
+
+    __slots__ = ("cells", "number", "parent")
+
+    def __init__(self, parent: "Env | None", number: int) -> None:
+        self.cells: dict[str, Cell] = {}
+        self.parent = parent
+        self.number = number
+
+
+class ClassRecord:
+    __slots__ = ("bases", "javascript", "key", "name", "prototype")
+
+    def __init__(self, key: tuple[int, int], name: str, javascript: bool) -> None:
+        self.key = key
+        self.name = name
+        self.bases: list[frozenset[int]] = []
+        self.javascript = javascript
+        self.prototype = UNKNOWN
+
+
+class Heap:
+    def __init__(self) -> None:
+        self.kind: list[int] = [NOTHING]
+        self.data: list[Any] = [None]
+        self.fields: list[dict[Any, Cell]] = [{}]
+        self.single: list[bool] = [False]
+        self._known: dict[Any, int] = {}
+        self._linear: dict[int, tuple[int, ...]] = {}
+
+    def make(self, kind: int, data: Any, key: Any, single: bool = False) -> int:
+        """The object for this key: the same one whenever it is asked for again."""
+        found = self._known.get(key)
+        if found is not None:
+            if not single:
+                self.single[found] = False
+            return found
+        number = len(self.kind)
+        self.kind.append(kind)
+        self.data.append(data)
+        self.fields.append({})
+        self.single.append(single)
+        self._known[key] = number
+        return number
+
+    def known(self, key: Any) -> int | None:
+        return self._known.get(key)
+
+    def constant(self, value: str | int) -> int:
+        return self.make(CONSTANT, value, ("c", type(value), value))
+
+    def external(self, name: str) -> int:
+        return self.make(EXTERNAL, name, ("x", name))
+
+    def bound(self, function: int, receiver: int) -> int:
+        return self.make(BOUND, (function, receiver), ("b", function, receiver))
+
+    def instance(self, cls: int) -> int:
+        """The instance that stands for all instances of a class."""
+        return self.make(INSTANCE, cls, ("i", cls))
+
+    def cell(self, owner: int, name: Any) -> Cell:
+        fields = self.fields[owner]
+        found = fields.get(name)
+        if found is None:
+            found = fields[name] = Cell()
+        return found
+
+    def limited(self, values: frozenset[int]) -> frozenset[int]:
+        """Too many values say little and cost much."""
+        if len(values) <= MAX_CONSTANTS:
+            return values
+        kind = self.kind
+        constants = [v for v in values if kind[v] == CONSTANT]
+        if len(constants) > MAX_CONSTANTS:
+            values = values.difference(constants) | {UNKNOWN}
+        if len(values) > MAX_VALUES:
+            values = frozenset(sorted(values)[: MAX_VALUES - 1]) | {UNKNOWN}
+        return values
+
+    # classes
+
+    def mro(self, cls: int) -> tuple[int, ...]:
+        """C3 linearisation; where bases contradict one another, depth first without repeats."""
+        known = self._linear.get(cls)
+        if known is None:
+            known = self._linear[cls] = self._linearise(cls, ())
+        return known
+
+    def forget_mro(self) -> None:
+        self._linear.clear()
+
+    def _linearise(self, cls: int, above: tuple[int, ...]) -> tuple[int, ...]:
+        if self.kind[cls] != CLASS or cls in above or len(above) > 40:
+            return (cls,)
+        bases = [b for values in self.data[cls].bases for b in sorted(values) if self.kind[b] in (CLASS, EXTERNAL, FUNC)]
+        lists = [list(self._linearise(b, (*above, cls))) for b in bases] + [bases]
+        merged = _merge([list(x) for x in lists])
+        if merged is None:
+            merged = list(dict.fromkeys(x for found in lists for x in found))
+        return (cls, *(x for x in merged if x != cls))
+
+
+def _merge(lists: list[list[int]]) -> list[int] | None:
+    merged: list[int] = []
+    lists = [x for x in lists if x]
+    while lists:
+        head = next((x[0] for x in lists if not any(x[0] in y[1:] for y in lists)), None)
+        if head is None:
+            return None
+        merged.append(head)
+        lists = [[y for y in x if y != head] for x in lists]
+        lists = [x for x in lists if x]
+    return merged

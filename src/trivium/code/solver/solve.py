@@ -1,0 +1,167 @@
+"""The two ways through a whole program, and the edges that come out."""
+
+import gc
+from typing import NamedTuple
+
+from trivium.code.solver import heap as h
+from trivium.code.solver.engine import Frame, OutOfBudget, Summary
+from trivium.code.solver.heap import EMPTY
+from trivium.code.solver.program import Program
+from trivium.code.solver.run import Interpreter
+
+EXACT_WEIGHT = 20_000  # ops: programs up to this size are run as written …
+EXACT_BUDGET = 60_000  # … unless that takes more calls than this
+MAX_ENTRY_ROUNDS = 3
+MAX_RUNS = 12  # of one summary: beyond it, values circle without telling us more
+
+
+class Solution(NamedTuple):
+    """Edges between numbered functions and classes; every mapping leads to the first line it was seen on."""
+
+    calls: list[dict[int, int]]
+    creates: list[dict[tuple[int, int], int]]  # function -> (unit, class index)
+    refers: list[dict[tuple[str, int, int], int]]
+    extends: dict[tuple[tuple[int, int], tuple[int, int]], int]
+    unresolved: dict[tuple[int, int], str]  # (function, line) -> method name
+    exact: bool
+
+
+def solve(program: Program) -> Solution:
+    """Deterministic: the same program gives the same solution, in the same order."""
+    enabled = gc.isenabled()
+    gc.disable()  # millions of small tuples and no garbage cycles worth finding while we run
+    try:
+        if program.weight <= EXACT_WEIGHT:
+            try:
+                return _solution(_run_as_written(program))
+            except OutOfBudget:
+                pass
+        return _solution(_run_by_summaries(program))
+    finally:
+        if enabled:
+            gc.enable()
+
+
+def _run_as_written(program: Program) -> "Solver":
+    solver = Solver(program, exact=True, budget=EXACT_BUDGET)
+    for unit in range(len(program.units)):
+        solver.run_module(unit)
+    solver.run_unreached()
+    return solver
+
+
+def _run_by_summaries(program: Program) -> "Solver":
+    solver = Solver(program, exact=False, budget=0)
+    for unit in range(len(program.units)):
+        number = program.first[unit]
+        made = solver.heap.make(h.FUNC, (number, None), ("f", number, 0))
+        solver.enqueue(solver.summary(made))
+    solver.drain()
+    return solver
+
+
+class Solver(Interpreter):
+    def __init__(self, program: Program, exact: bool, budget: int) -> None:
+        super().__init__(program, exact, budget)
+        self.runs: dict[Summary, int] = {}
+        for unit, module in enumerate(program.modules):
+            self.tops.setdefault(module, unit)
+
+    def run_module(self, unit: int) -> None:
+        if unit in self.started:
+            return
+        self.started.add(unit)
+        number = self.program.first[unit]
+        frame = Frame(number, unit, self.program.functions[number].registers, None, None, None)
+        frame.weak = 0
+        self.stack.append(number)
+        self.run(frame, self.program.functions[number].ops)
+        self.stack.pop()
+
+    def run_unreached(self) -> None:
+        """Functions nobody called are called from outside, with what their declaration tells."""
+        for _ in range(MAX_ENTRY_ROUNDS):
+            todo = [f for f in self.made if self.heap.data[f][0] not in self.reached]
+            for function in todo:
+                self.run_entry(function)
+            if not todo:
+                break
+
+    def run_entry(self, function: int) -> None:
+        number, outer = self.heap.data[function]
+        self.reached.add(number)
+        body = self.program.functions[number]
+        frame = self.frame(number, body, outer, None)
+        given = [EMPTY] * len(body.params)
+        for index, values in self.entry_values(function).items():
+            if index < len(given):
+                given[index] = values
+        frame.weak = 1
+        self.run_frame(frame, body, given, self.entry_this(function))
+        self.add(self.summary(function).result, frame.result)
+
+    def entry_values(self, function: int) -> dict[int, frozenset[int]]:
+        found = {p: v for p, v in self.declared.get(function, ()) if p >= 0 and v}
+        for index, cell in self.defaults.get(function, {}).items():
+            found[index] = found.get(index, EMPTY) | cell.values
+        how, cls = self.owners.get(function, (h.NOTHING, h.UNKNOWN))
+        if how == h.FUNC and not self.is_javascript(function):
+            found[0] = found.get(0, EMPTY) | {self.heap.instance(cls)}
+        elif how == h.CLASSMETHOD:
+            found[0] = found.get(0, EMPTY) | {cls}
+        return found
+
+    def entry_this(self, function: int) -> frozenset[int]:
+        how, cls = self.owners.get(function, (h.NOTHING, h.UNKNOWN))
+        if how == h.NOTHING or not self.is_javascript(function):
+            return EMPTY
+        return frozenset((self.heap.instance(cls) if how == h.FUNC else cls,))
+
+    def note_method(self, function: int, how: int) -> None:
+        """A decorator has changed how this method is bound."""
+        if function in self.owners:
+            self.owners[function] = (how, self.owners[function][1])
+
+    def drain(self) -> None:
+        while self.queue:
+            summary = self.queue.popleft()
+            summary.queued = False
+            runs = self.runs[summary] = self.runs.get(summary, 0) + 1
+            if runs <= MAX_RUNS:
+                self.run_summary(summary)
+
+    def run_summary(self, summary: Summary) -> None:
+        body = summary.function
+        if not summary.has_run:
+            self.first_run(summary)
+        frame = Frame(summary.number, self.program.unit_of[summary.number], body.registers, summary.outer, summary.env, summary)
+        given = [self.read(frame, cell) for cell in summary.params]
+        self.run_frame(frame, body, given, self.read(frame, summary.this))
+        self.add(summary.result, frame.result)
+        self.add(summary.yields, frame.yields)
+
+    def first_run(self, summary: Summary) -> None:
+        summary.has_run = True
+        outer = summary.outer.number if summary.outer is not None else 0
+        function = self.heap.known(("f", summary.number, outer))
+        if function is None:
+            return
+        for index, values in self.entry_values(function).items():
+            if index < len(summary.params):
+                self.add(summary.params[index], values)
+        self.add(summary.this, self.entry_this(function))
+
+
+def _solution(solver: Solver) -> Solution:
+    data, kind = solver.heap.data, solver.heap.kind
+    creates = [{data[c].key: line for c, line in sorted(found.items())} for found in solver.creates]
+    refers = []
+    for found in solver.refers:
+        named = {}
+        for (what, target), line in found.items():
+            key = ("f", target, 0) if what == "f" else ("c", *data[target].key)
+            named.setdefault(key, line)
+        refers.append(named)
+    extends = {(data[a].key, data[b].key): line for (a, b), line in solver.extends.items() if kind[b] == h.CLASS}
+    missed = {k: name for k, name in solver.unresolved.items() if k not in solver.resolved}
+    return Solution(solver.calls, creates, refers, extends, missed, solver.exact)

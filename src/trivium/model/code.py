@@ -1,0 +1,89 @@
+"""Symbols, edges and chunks of source code: frozen values and the rules for naming them."""
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from trivium.model.ids import typed_id
+
+SymbolKind = Literal["file", "class", "interface", "enum", "function", "method", "package"]
+Relationship = Literal["imports", "calls", "extends", "implements", "references"]
+Resolution = Literal["exact", "inferred", "name_match"]
+
+RELATIONSHIPS: tuple[Relationship, ...] = get_args(Relationship)
+CONFIDENCE: dict[Resolution, float] = {"exact": 1.0, "inferred": 0.9, "name_match": 0.4}
+
+
+def symbol_id(repository: str, path: str, qualified_name: str = "") -> str:
+    """Stable over re-indexing: it moves only when the file or the definition is renamed."""
+    return typed_id("symbol", f"{repository}:{path}::{qualified_name}" if qualified_name else f"{repository}:{path}")
+
+
+def package_id(name: str) -> str:
+    """One node a package, whatever repository uses it, so that repositories meet there."""
+    return typed_id("symbol", f"package:{name}")
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """Something that can depend and be depended on. Lines count from 1 and include the last."""
+
+    symbol_id: str
+    kind: SymbolKind
+    repository: str
+    path: str
+    qualified_name: str  # `Class.method` within its file; empty for the file itself
+    name: str
+    line: int
+    end_line: int
+    signature: str = ""
+    docstring: str = ""
+    parent_id: str | None = None
+
+    @property
+    def entity_path(self) -> str:
+        return f"{self.path}::{self.qualified_name}" if self.qualified_name else self.path
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    source: str
+    target: str
+    relationship: Relationship
+    line_number: int
+    resolution: Resolution
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class CodePiece:
+    """A chunk of a source file before it is stored: `text == file_text[start:end]`."""
+
+    text: str
+    start: int
+    end: int
+    context_header: str
+    token_count: int
+    line: int
+    end_line: int
+    symbol_id: str
+    kind: SymbolKind
+
+
+@dataclass(frozen=True, slots=True)
+class BlindSpot:
+    """A place where a dependency may hide from us: the reader of an impact figure must know of it."""
+
+    path: str
+    line_number: int
+    reason: Literal["reflection", "unresolved_call", "syntax_error", "dynamic_import"]
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class CodeGraph:
+    """All that was found in one repository, in a fixed order."""
+
+    repository: str
+    symbols: tuple[Symbol, ...]
+    edges: tuple[Edge, ...]
+    blind_spots: tuple[BlindSpot, ...] = ()
