@@ -65,7 +65,20 @@ class NotFound(TriviumError):
 
 
 class Conflict(TriviumError):
+    """`details` say what stands in the way: the current version, the existing id, the cycle."""
+
     code = "CONFLICT"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        details: Mapping[str, object] | None = None,
+        hint: str | None = None,
+        code: str | None = None,
+    ) -> None:
+        super().__init__(message, hint=hint, code=code)
+        self.details = dict(details or {})
 
 
 class ModelMismatch(Conflict):
