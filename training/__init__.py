@@ -1,0 +1,1 @@
+"""Trains the extraction model that ships with Trivium. Needs torch; nothing here is imported by the package."""
