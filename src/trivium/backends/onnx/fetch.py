@@ -23,7 +23,7 @@ _log = logging.getLogger(__name__)
 
 
 def installers() -> list[list[str]]:
-    """The commands that can install a wheel here, each with the user's own configuration: index, proxy, certificates."""
+    """The commands that can install a wheel here, each with the user's own index, proxy and certificates."""
     found = []
     if importlib.util.find_spec("pip"):
         found.append([sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile"])
