@@ -73,7 +73,8 @@ def test_the_same_document_gives_the_same_chunks(text: str) -> None:
 
 
 def test_the_heading_path_is_the_context_of_a_chunk() -> None:
-    text = f"# Guide\n\n{sentences(35)}\n\n## Setup\n\n### On *Linux* {{#linux}}\n\n{sentences(35)}\n\n## Use\n\n{sentences(35)}"
+    text = f"# Guide\n\n{sentences(35)}\n\n## Setup\n\n### On *Linux* {{#linux}}\n\n{sentences(35)}"
+    text += f"\n\n## Use\n\n{sentences(35)}"
     assert [piece.context_header for piece in chunks(text)] == ["Guide", "Guide > Setup > On Linux", "Guide > Use"]
 
 

@@ -73,4 +73,4 @@ def _detect(data: bytes) -> str:
         raise Unreadable("its character encoding could not be recognised; save it as UTF-8")
     # On short Western texts every single-byte code page looks alike; Windows-1252 is by far the commonest of them.
     western = next((match for match in matches if "cp1252" in (match.encoding, *match.could_be_from_charset)), None)
-    return "cp1252" if western is not None and western.chaos <= best.chaos + 0.02 else best.encoding
+    return "cp1252" if western is not None and western.chaos <= best.chaos + 0.1 else best.encoding

@@ -10,7 +10,7 @@ from trivium.documents.read.reader import RawFile, Reader, Unreadable
 from trivium.model.chunk import ParsedDocument, Scalar
 
 # A small archive can unpack to any size; a real document's parts stay far below both.
-_MAX_UNPACKED = 256 * 1024 * 1024
+_MAX_UNPACKED = 128 * 1024 * 1024
 _MAX_PARTS = 20_000
 _OLE_MAGIC = b"\xd0\xcf\x11\xe0"  # what an encrypted .docx, or an old .doc under that name, begins with
 _CORE = "docProps/core.xml"

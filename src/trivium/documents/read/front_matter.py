@@ -14,7 +14,8 @@ from trivium.model.chunk import Metadata, Scalar
 _FENCED = re.compile(
     r"\A(---|\+\+\+)[ \t]*\r?\n(.*?)(?:\r?\n)?^(?:\1|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE
 )
-_MAX_CHARACTERS = 64 * 1024
+# Bounds the time a maliciously nested block can take. The C loader would be faster but crashes on deep nesting.
+_MAX_CHARACTERS = 16 * 1024
 _MAX_ITEMS = 200
 _DATE_KEYS = ("updated", "last_updated", "lastmod", "last_modified", "modified", "date", "published", "created")
 

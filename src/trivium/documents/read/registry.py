@@ -92,8 +92,8 @@ def _reason(error: Exception) -> str:
             return str(error)
         case PermissionError():
             return "no permission to read it"
-        case OSError():
-            return error.strerror or str(error)
+        case OSError(strerror=str() as words):  # the system's; libraries raise it bare, for damage
+            return words
         case RecursionError():
             return "nested too deeply"
         case zipfile.BadZipFile():
