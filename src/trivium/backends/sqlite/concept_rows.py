@@ -1,0 +1,82 @@
+"""The rows of concepts and relationships: the projection that every read of them uses. Commits with the log."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from trivium.backends.sqlite.concept_tables import ConceptTables
+from trivium.model.concept import SHOWN_AS, STORED_AS, Concept, Item, Relationship, fingerprint
+
+CONCEPT = (
+    "concept_id, name, explanation, area, topic, subtopic, certainty_score, examples, prerequisites, created_at,"
+    " last_modified, version, key, changed, deleted_at"
+)
+RELATIONSHIP = (
+    "SELECT r.relationship_id, s.concept_id, t.concept_id, r.type, r.strength, r.description, r.created_at, r.key"
+    " FROM concept_relationships r JOIN concepts s ON s.key = r.source JOIN concepts t ON t.key = r.target"
+)
+_PUT_CONCEPT = (
+    f"INSERT INTO concepts ({CONCEPT}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO UPDATE"
+    " SET " + ", ".join(f"{name} = excluded.{name}" for name in CONCEPT.split(", ") if name != "key")
+)
+_PUT_RELATIONSHIP = (
+    "INSERT INTO concept_relationships (relationship_id, source, target, type, strength, description, created_at, key)"
+    " SELECT ?, s.key, t.key, ?, ?, ?, ?, ? FROM concepts s, concepts t WHERE s.concept_id = ? AND t.concept_id = ?"
+    " ON CONFLICT (key) DO UPDATE SET relationship_id = excluded.relationship_id, source = excluded.source,"
+    " target = excluded.target, type = excluded.type, strength = excluded.strength,"
+    " description = excluded.description, created_at = excluded.created_at"
+)
+
+
+class SqliteConceptRows:
+    name = "graph"
+
+    def __init__(self, tables: ConceptTables) -> None:
+        self._tables = tables
+
+    def apply(self, put: Sequence[Item], drop: Sequence[str]) -> None:
+        with self._tables.writing() as db:
+            db.executemany(_PUT_CONCEPT, (_concept_row(item) for item in put if isinstance(item, Concept)))
+            # A deleted relationship may have made room for a new one between the same two.
+            db.executemany("DELETE FROM concept_relationships WHERE relationship_id = ?", ((i,) for i in drop))
+            db.executemany(
+                _PUT_RELATIONSHIP, (_relationship_row(item) for item in put if isinstance(item, Relationship))
+            )
+            db.executemany(
+                "DELETE FROM concepts WHERE concept_id = ?", ((i,) for i in drop if not i.startswith("rel-"))
+            )
+
+    def contents(self) -> Iterator[tuple[str, str]]:
+        with self._tables.reading() as db:
+            for row in db.execute(f"SELECT {CONCEPT} FROM concepts"):
+                yield row[0], fingerprint(concept_of(row))
+            for row in db.execute(RELATIONSHIP):
+                yield row[0], fingerprint(relationship_of(row))
+
+    def expected(self, item: Item) -> str | None:
+        return fingerprint(item)
+
+
+def concept_of(row: tuple[Any, ...]) -> Concept:
+    return Concept(*row[:3], row[3] or None, row[4] or None, row[5] or None, *row[6:])
+
+
+def relationship_of(row: tuple[Any, ...]) -> Relationship:
+    return Relationship(row[0], row[1], row[2], SHOWN_AS[row[3]], *row[4:])
+
+
+def _concept_row(concept: Concept) -> tuple[Any, ...]:
+    return (*concept[:3], concept.area or "", concept.topic or "", concept.subtopic or "", *concept[6:])
+
+
+def _relationship_row(item: Relationship) -> tuple[Any, ...]:
+    stored = STORED_AS[item.relationship_type]
+    return (
+        item.relationship_id,
+        stored,
+        item.strength,
+        item.description,
+        item.created_at,
+        item.key,
+        item.source_concept_id,
+        item.target_concept_id,
+    )

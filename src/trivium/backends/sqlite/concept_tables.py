@@ -1,0 +1,57 @@
+"""Which connection a thread uses for concepts: the writer's inside a write, a snapshot's inside a snapshot."""
+
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from trivium.backends.sqlite.concept_schema import SCHEMA
+from trivium.backends.sqlite.database import Database
+
+
+class ConceptTables:
+    """Shared by everything that reads or writes concepts, so that a check made inside a write sees that write."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+        self._mine = threading.local()
+        database.migrate("concepts", SCHEMA)
+
+    @property
+    def is_writing(self) -> bool:
+        return getattr(self._mine, "writing", False)
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        if self.is_writing:
+            yield self._mine.connection
+            return
+        before = getattr(self._mine, "connection", None)
+        with self.database.transaction() as connection:
+            self._mine.connection, self._mine.writing = connection, True
+            try:
+                yield connection
+            finally:
+                self._mine.connection, self._mine.writing = before, False
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        connection = getattr(self._mine, "connection", None)
+        if connection is not None:
+            yield connection
+            return
+        with self.database.read() as borrowed:
+            yield borrowed
+
+    @contextmanager
+    def snapshot(self) -> Iterator[sqlite3.Connection]:
+        """Inside a write or another snapshot, what that one sees."""
+        if getattr(self._mine, "connection", None) is not None:
+            yield self._mine.connection
+            return
+        with self.database.snapshot() as connection:
+            self._mine.connection = connection
+            try:
+                yield connection
+            finally:
+                self._mine.connection = None

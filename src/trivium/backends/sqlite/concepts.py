@@ -1,0 +1,81 @@
+"""The concepts room on SQLite: puts its tables, its projections and its use cases together."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+
+from trivium.backends.sqlite.concept_catalogue import SqliteConceptCatalogue, SqliteConceptChunks
+from trivium.backends.sqlite.concept_events import Clock, SqliteEventLog, SqliteRequestBook, utc_now
+from trivium.backends.sqlite.concept_graph import SqliteConceptGraph
+from trivium.backends.sqlite.concept_ledger import SqliteProjectionLedger
+from trivium.backends.sqlite.concept_rows import SqliteConceptRows
+from trivium.backends.sqlite.concept_tables import ConceptTables
+from trivium.backends.sqlite.concept_text import ConceptText
+from trivium.backends.sqlite.database import Database
+from trivium.concepts.change import ChangeConcepts
+from trivium.concepts.check import CheckConcepts
+from trivium.concepts.find import FindConcepts, Nearest
+from trivium.concepts.follow import Alone, ProjectionRunner, nobody_else
+from trivium.concepts.read import ReadConcepts
+from trivium.concepts.room import Concepts
+from trivium.concepts.upkeep import CHECK_EVERY_S, Upkeep, read_stats
+from trivium.model.embedding import EmbeddingModel
+from trivium.ports.concept_projection import ConceptProjection
+from trivium.ports.documents import DocumentStore
+from trivium.ports.tokens import TokenCounter
+
+
+def open_concepts(
+    database: Database,
+    documents: DocumentStore,
+    tokens: TokenCounter,
+    nearest: Nearest,
+    model: Callable[[], EmbeddingModel],
+    *,
+    remote: Sequence[ConceptProjection] = (),
+    index_positions: Callable[[], Mapping[str, int]] = dict,
+    alone: Alone = nobody_else,
+    timeout_s: float = 30.0,
+    check_every_s: float = CHECK_EVERY_S,
+    clock: Clock = utc_now,
+) -> Concepts:
+    """`documents` must live in the same database: a concept and its search text commit together. `nearest` and `model`
+    are those of the vector index; `index_positions` the change-log positions of the indexes, by name; `alone` keeps two
+    processes from bringing the same remote projection along at once."""
+    tables = ConceptTables(database)
+    log, ledger = SqliteEventLog(tables, clock), SqliteProjectionLedger(tables)
+    catalogue, graph = SqliteConceptCatalogue(tables), SqliteConceptGraph(tables)
+    together = (SqliteConceptRows(tables), ConceptText(tables, documents, tokens))
+    runner = ProjectionRunner(
+        log, catalogue, graph, ledger, remote, timeout_s=timeout_s, alone=alone, clock=lambda: clock().timestamp()
+    )
+    check = CheckConcepts(log, catalogue, ledger, together, runner)
+    upkeep = Upkeep(runner, check, check_every_s)
+    wake = upkeep.wake if remote else _nothing
+    return Concepts(
+        change=ChangeConcepts(log, catalogue, graph, SqliteRequestBook(tables), together, wake),
+        read=ReadConcepts(log, catalogue, graph, clock),
+        find=FindConcepts(catalogue, SqliteConceptChunks(tables), nearest, model),
+        check=check,
+        runner=runner,
+        upkeep=upkeep,
+        log=log,
+        ledger=ledger,
+        stats=partial(read_stats, log, ledger, runner, partial(_behind, tables, index_positions)),
+    )
+
+
+def _nothing() -> None:
+    """Nothing follows the log from elsewhere."""
+
+
+def _behind(tables: ConceptTables, positions: Callable[[], Mapping[str, int]]) -> dict[str, int]:
+    """For every index, how many concepts it has not taken in their present form."""
+    with tables.snapshot() as db:
+        return {
+            name: db.execute(
+                "SELECT COUNT(DISTINCT chunk_id) FROM changes JOIN chunks USING (chunk_id)"
+                " JOIN documents USING (document_id) WHERE position > ? AND source = 'concepts'",
+                (position,),
+            ).fetchone()[0]
+            for name, position in positions().items()
+        }
