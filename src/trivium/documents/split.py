@@ -82,11 +82,13 @@ def _paths(text: str, blocks: Sequence[Block]) -> Iterator[tuple[str, ...]]:
 def _sections(atoms: Sequence[_Atom]) -> list[list[_Atom]]:
     """A new section at every heading, except that one with nothing under it stays with the next."""
     sections: list[list[_Atom]] = []
+    has_text = True
     for atom in atoms:
-        begins = atom.is_heading and not (sections and all(a.is_heading for a in sections[-1]))
-        if begins or not sections:
+        if not sections or (atom.is_heading and has_text):
             sections.append([])
+            has_text = False
         sections[-1].append(atom)
+        has_text = has_text or not atom.is_heading
     return sections
 
 

@@ -14,8 +14,9 @@ from trivium.model.chunk import Metadata, Scalar
 _FENCED = re.compile(
     r"\A(---|\+\+\+)[ \t]*\r?\n(.*?)(?:\r?\n)?^(?:\1|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE
 )
-# Bounds the time a maliciously nested block can take. The C loader would be faster but crashes on deep nesting.
+# Both bound the time a maliciously nested block can take. The C loader would be faster but crashes on deep nesting.
 _MAX_CHARACTERS = 16 * 1024
+_MAX_BRACKETS = 500
 _MAX_ITEMS = 200
 _DATE_KEYS = ("updated", "last_updated", "lastmod", "last_modified", "modified", "date", "published", "created")
 
@@ -59,6 +60,8 @@ def flat(values: Mapping[str, Any]) -> dict[str, Scalar | list[Scalar]]:
 
 
 def _parse(fence: str, source: str) -> Mapping[str, Any] | None:
+    if source.count("[") + source.count("{") > _MAX_BRACKETS:
+        return None
     try:
         values = tomllib.loads(source) if fence == "+++" else yaml.safe_load(source)
     except (tomllib.TOMLDecodeError, yaml.YAMLError, ValueError, RecursionError):
