@@ -12,6 +12,7 @@ from trivium.ports.audit import AuditEntry, AuditLog
 DAY_S = 86_400.0
 _PRUNE_EVERY_S = 3600.0
 _LONGEST_VALUE = 500
+_REMEMBERED = 1000
 _SECRET_NAME = re.compile(r"(?i)pass(word|phrase)?|secret|token|api_?key|credential|authorization")
 _SECRET_VALUE = re.compile(
     r"\b(trv_[0-9a-f]{12}_|sk-|ghp_|github_pat_|xox[abp]-)[\w-]{8,}|(?i:bearer)\s+[\w.~+/-]{8,}=*"
@@ -24,6 +25,7 @@ class Audit:
         self._log, self._days, self._clock = log, days, clock
         self._next_prune = 0.0
         self._pruning = threading.Lock()
+        self._seldom: dict[str, float] = {}
 
     def record(self, entry: AuditEntry) -> None:
         self._log.append([entry])
@@ -34,6 +36,16 @@ class Audit:
                 self._log.prune(now - self._days * DAY_S)
             finally:
                 self._pruning.release()
+
+    def record_seldom(self, what: str, entry: AuditEntry) -> None:
+        """Refusals cost an attacker nothing, so of equal ones at most one a second is kept."""
+        with self._pruning:
+            if len(self._seldom) > _REMEMBERED:
+                self._seldom.clear()
+            if entry.at < self._seldom.get(what, 0.0) + 1.0:
+                return
+            self._seldom[what] = entry.at
+        self.record(entry)
 
     def now(self) -> float:
         return self._clock()

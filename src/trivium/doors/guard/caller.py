@@ -40,8 +40,9 @@ class Caller:
 
 
 def local_owner(transport: Transport = "memory") -> Caller:
-    """The person at this machine: no keys were made, so everything is theirs."""
-    return Caller("local", frozenset(SCOPES), transport, "local")
+    """The person at this machine: no keys were made, so everything is theirs. A program that uses the client in its own
+    process is not limited."""
+    return Caller("local", frozenset(SCOPES), transport, "local", metered=transport == "memory")
 
 
 def check_scopes(scopes: object) -> tuple[Scope, ...]:

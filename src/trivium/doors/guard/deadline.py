@@ -6,6 +6,7 @@ worker, which ends at its next bytecode (a call into C first returns). Code that
 """
 
 import ctypes
+import heapq
 import threading
 import time
 from collections.abc import Callable
@@ -46,6 +47,7 @@ class Stoppable:
         self._lock = threading.Lock()
         self._thread: int | None = None
         self._stopped = False
+        self.is_done = False
 
     def run(self, work: Callable[[], T], deadline: Deadline) -> T:
         """The work's result; DeadlineExceeded where it was stopped."""
@@ -74,7 +76,42 @@ class Stoppable:
             if self._stopped and self._thread is not None:
                 _inject(self._thread, None)
             self._thread = None
+            self.is_done = True
 
 
 def _inject(thread: int, error: object) -> None:
     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), error)
+
+
+class Reaper:
+    """Stops work whose time is up; one thread for everything that runs in this process."""
+
+    def __init__(self) -> None:
+        self._wake = threading.Condition()
+        self._due: list[tuple[float, int, Stoppable]] = []
+        self._number = 0
+        self._thread: threading.Thread | None = None
+
+    def watch(self, work: Stoppable, deadline: Deadline) -> None:
+        with self._wake:
+            self._number += 1
+            entry = (time.monotonic() + deadline.left_s, self._number, work)
+            heapq.heappush(self._due, entry)
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="reaper", daemon=True)
+                self._thread.start()
+            elif self._due[0] is entry:
+                self._wake.notify()
+
+    def _run(self) -> None:
+        while True:
+            with self._wake:
+                while self._due and self._due[0][2].is_done:
+                    heapq.heappop(self._due)
+                now = time.monotonic()
+                if not self._due or self._due[0][0] > now:
+                    # Finished work stays in the heap until its time; a wake-up a second keeps it from piling up.
+                    self._wake.wait(min(1.0, self._due[0][0] - now) if self._due else None)
+                    continue
+                work = heapq.heappop(self._due)[2]
+            work.stop()

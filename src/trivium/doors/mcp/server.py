@@ -41,3 +41,73 @@ A tool is a plain function (never async) whose first parameter is the Call, the 
   `call.request_id`, `call.client_name`, `call.progress(done, total, message)`; call `call.check()` in long loops: it
   raises when the deadline has passed. `deadline_s=` on the tool replaces the setting's 30 s for long jobs.
 """
+
+from collections.abc import Callable
+from importlib import import_module
+from importlib.metadata import version
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from trivium.doors.guard.guard import Guard, build_guard
+from trivium.doors.mcp.gate import Gate
+from trivium.doors.mcp.opening import Opening
+from trivium.doors.mcp.services import build_services
+from trivium.doors.mcp.tools import Tool
+from trivium.settings import Settings
+
+if TYPE_CHECKING:
+    from fastmcp import FastMCP
+
+    from trivium.app import App
+
+MODULES = {
+    "knowledge": "trivium.doors.mcp.knowledge",
+    "code": "trivium.doors.mcp.code",
+    "concepts": "trivium.doors.mcp.concepts",
+}
+INSTRUCTIONS = (
+    "Knowledge base. Scan with semantic_search (metadata), read the few results that matter with get_chunk,"
+    " cite source_file and chunk_id."
+)
+
+
+def load_tools(settings: Settings) -> list[Tool]:
+    """The tools of the toolsets that are served, as far as this installation has them."""
+    served = frozenset(name for name in settings.toolsets if find_spec(MODULES[name]))
+    modules = [import_module(path) for name, path in MODULES.items() if name in served]
+    return [tool for module in modules for tool in module.tools(served)]
+
+
+def open_gate(settings: Settings, open_app: "Callable[[], App] | None" = None, guard: Guard | None = None) -> Gate:
+    """The gate over one data folder. The app begins to open in the background."""
+    from trivium import app as composition
+    from trivium.doors.mcp.resources import READERS
+
+    guard = guard or build_guard(settings, composition.open_guard(settings))
+    services = build_services(settings, guard, composition.open_counter(settings))
+    opening = Opening(open_app or (lambda: composition.open_app(settings)))
+    opening.start()
+    return Gate(settings, guard, services, opening, load_tools(settings), hidden=READERS)
+
+
+def build_server(gate: Gate) -> "FastMCP":
+    """FastMCP over the gate: tools, resources, prompts."""
+    from fastmcp import FastMCP
+
+    from trivium.doors.mcp.adapter import GuardedTool, Listing
+    from trivium.doors.mcp.prompts import add_prompts
+    from trivium.doors.mcp.resources import add_resources
+
+    server: FastMCP = FastMCP(
+        "trivium",
+        instructions=INSTRUCTIONS,
+        version=version("trivium"),
+        mask_error_details=True,
+        dereference_schemas=False,
+        middleware=[Listing(gate)],
+        tools=[GuardedTool.of(tool, gate) for tool in gate.tools.values()],
+    )
+    if "knowledge" in gate.settings.toolsets:
+        add_resources(server, gate)
+        add_prompts(server)
+    return server

@@ -89,6 +89,7 @@ class Tool:
     destructive: bool = False
     idempotent: bool = True
     open_world: bool = False
+    failure_code: str = "INTERNAL_ERROR"  # what an unforeseen failure is called
     deadline_s: float | None = None  # None: the setting's; a long job names its own
     secrets: frozenset[str] = field(default_factory=frozenset)  # arguments the audit log must not keep
 

@@ -1,0 +1,56 @@
+"""Cursors: where the next page of one query begins, in the index as it was.
+
+A cursor carries everything itself, so any process can serve the next page and none keeps state. It is Base64 of JSON;
+`query_hash` is a keyed hash over the query with all its filters, the offset and the generation, so nothing in a cursor
+can be changed, and a cursor of another query does not fit.
+"""
+
+import base64
+import binascii
+import hashlib
+import hmac
+import json
+from collections.abc import Sequence
+
+from trivium.errors import CursorExpired, InvalidInput
+
+_AGAIN = "leave the cursor out to start with the first page"
+
+
+class Cursors:
+    def __init__(self, secret: bytes) -> None:
+        self._secret = secret
+
+    def make(self, query: Sequence[object], offset: int, generation: int) -> str:
+        mark = self._mark(query, offset, generation)
+        text = json.dumps(
+            {"query_hash": mark, "offset": offset, "generation": generation}, separators=(",", ":")
+        ).encode()
+        return base64.urlsafe_b64encode(text).decode().rstrip("=")
+
+    def open(self, cursor: str, query: Sequence[object], generation: int) -> int:
+        """The offset. InvalidInput for anything this query's answers did not hand out, CursorExpired where they did,
+        but the index has changed since."""
+        mark, offset, made_on = _parse(cursor)
+        if not hmac.compare_digest(mark, self._mark(query, offset, made_on)):
+            raise InvalidInput("cursor does not belong to this query", field="cursor", hint=_AGAIN)
+        if made_on != generation:
+            raise CursorExpired("the index has changed since this cursor was made", hint=_AGAIN)
+        return offset
+
+    def _mark(self, query: Sequence[object], offset: int, generation: int) -> str:
+        message = json.dumps([*query, offset, generation], ensure_ascii=True, separators=(",", ":"), default=str)
+        digest = hmac.digest(self._secret, message.encode(), hashlib.sha256)
+        return base64.urlsafe_b64encode(digest[:9]).decode()
+
+
+def _parse(cursor: str) -> tuple[str, int, int]:
+    try:
+        text = base64.b64decode(cursor.encode("ascii") + b"=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
+        fields = json.loads(text)
+        mark, offset, generation = fields["query_hash"], fields["offset"], fields["generation"]
+        if isinstance(mark, str) and mark.isascii() and type(offset) is int and type(generation) is int and offset > 0:
+            return mark, offset, generation
+    except (ValueError, KeyError, TypeError, UnicodeError, binascii.Error, RecursionError):
+        pass
+    raise InvalidInput("cursor is malformed", field="cursor", hint=_AGAIN)

@@ -1,0 +1,41 @@
+"""What the tools of one server share: how tokens are counted, cached rankings, cursors."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from trivium.doors.guard.guard import Guard
+from trivium.doors.mcp.cache import Cache
+from trivium.doors.mcp.cursors import Cursors
+from trivium.ports.tokens import TokenCounter
+from trivium.settings import Settings
+
+if TYPE_CHECKING:
+    from trivium.doors.mcp.rankings import Block
+
+CACHE_EPOCH = "cache_epoch"
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    tokens: TokenCounter
+    rankings: "Cache[Block]"
+    cursors: Cursors
+    guard: Guard
+
+    def cache_epoch(self) -> int:
+        """Grows whenever someone clears the caches, in whatever process; part of every cache key."""
+        return int(self.guard.counters.value(CACHE_EPOCH))
+
+    def clear_caches(self) -> int:
+        """Makes every cached ranking unreachable, in this process and in all others."""
+        self.guard.counters.add({CACHE_EPOCH: 1})
+        return self.rankings.clear()
+
+
+def build_services(settings: Settings, guard: Guard, tokens: TokenCounter) -> Services:
+    return Services(
+        tokens=tokens,
+        rankings=Cache(settings.cache_entries, settings.cache_search_ttl_s),
+        cursors=Cursors(guard.stores.keys.secret("cursors")),
+        guard=guard,
+    )
