@@ -13,7 +13,7 @@ from trivium.documents.passages import passages_of
 from trivium.model.progress import Progress, silent
 from trivium.ports.embedder import Embedder
 from trivium.ports.embedding_queue import EmbeddingQueue, Waiting
-from trivium.search.follow import VectorFollower
+from trivium.search.follow import Follower
 
 BATCH = 512  # chunks: enough to sort by length, small enough that progress is seen and little is lost
 POLL_S = 0.5
@@ -25,9 +25,7 @@ class EmbedChunks:
     """`alone` is held while embedding, so that two processes do not compute the same vectors; it yields False where
     another one is at it already."""
 
-    def __init__(
-        self, queue: EmbeddingQueue, embedder: Embedder, follower: VectorFollower, alone: TryExclusive
-    ) -> None:
+    def __init__(self, queue: EmbeddingQueue, embedder: Embedder, follower: Follower, alone: TryExclusive) -> None:
         self._queue, self._embedder, self._follower, self._alone = queue, embedder, follower, alone
 
     def pending(self) -> int:

@@ -18,7 +18,7 @@ from trivium.model.chunk import ParsedDocument
 from trivium.model.progress import Progress, silent
 from trivium.ports.documents import DocumentDraft, DocumentStore, StoredFile
 from trivium.ports.tokens import TokenCounter
-from trivium.search.follow import IndexFollower
+from trivium.search.follow import Follower
 
 RECIPE = 1  # raise it when reading or splitting changes what a file becomes: the next `add` then re-reads everything
 BATCH_CHARS = 2_000_000
@@ -49,7 +49,7 @@ class IngestDocuments:
     def __init__(
         self,
         store: DocumentStore,
-        follower: IndexFollower,
+        follower: Follower,
         tokens: TokenCounter,
         *,
         chunk_tokens: int = 500,
@@ -84,6 +84,9 @@ class IngestDocuments:
         run.remove_gone()
         self._follower.catch_up()
         return report
+
+    def files(self) -> list[StoredFile]:
+        return list(self._store.files("documents"))
 
     def remove(self, patterns: Sequence[str]) -> list[StoredFile]:
         """Removes documents by path as shown by search, by absolute path, or by folder (with all that lies in it)."""

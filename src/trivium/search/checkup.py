@@ -16,7 +16,6 @@ class IndexState:
 
     name: str
     chunks: int
-    behind: int
     missing: list[int]
     surplus: list[int]
 
@@ -26,18 +25,17 @@ class IndexState:
 
 
 def check_keywords(log: ChangeLog, keywords: KeywordIndex) -> IndexState:
-    return _compare("keywords", log.chunk_ids(), keywords.ids(), log.head() - keywords.position)
+    return _compare("keywords", log.chunk_ids(), keywords.ids())
 
 
 def check_vectors(log: ChangeLog, vectors: VectorIndex, model: EmbeddingModel) -> IndexState:
-    return _compare("vectors", log.chunk_ids(model), vectors.ids(), log.head() - vectors.position)
+    return _compare("vectors", log.chunk_ids(model), vectors.ids())
 
 
-def _compare(name: str, stored: Ids, indexed: Ids, behind: int) -> IndexState:
+def _compare(name: str, stored: Ids, indexed: Ids) -> IndexState:
     return IndexState(
         name,
         len(indexed),
-        behind,
         np.setdiff1d(stored, indexed).tolist(),
         np.setdiff1d(indexed, stored).tolist(),
     )

@@ -6,11 +6,12 @@ index, so a crash anywhere costs at most the same work again.
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
+from typing import Protocol
 
 import numpy as np
 
 from trivium.model.embedding import EmbeddingModel, Ids
-from trivium.ports.changes import Change, ChangeLog
+from trivium.ports.changes import Change, ChangeKind, ChangeLog
 from trivium.ports.keywords import KeywordIndex
 from trivium.ports.vectors import VectorIndex
 
@@ -19,82 +20,105 @@ BATCH = 5_000  # rows in memory at a time; a commit each, so a crash repeats at 
 Exclusive = Callable[[], AbstractContextManager[object]]
 
 
-class IndexFollower:
+class Follower:
     """`exclusive` lets one process at a time apply changes; the others wait and find nothing left to do."""
 
-    def __init__(self, log: ChangeLog, keywords: KeywordIndex, exclusive: Exclusive) -> None:
-        self._log, self._keywords, self._exclusive = log, keywords, exclusive
+    def __init__(self, log: ChangeLog, index: "_Index", exclusive: Exclusive) -> None:
+        self._log, self._index, self._exclusive = log, index, exclusive
+        self._passed = 0  # up to here nothing concerned this index, so it was not worth a commit
 
     def behind(self) -> int:
-        return self._log.head() - self._keywords.position
+        return self._log.head() - max(self._index.position, self._passed)
 
     def catch_up(self) -> int:
-        """Brings the keyword index to the head of the log; answers how many changes it applied."""
+        """Brings the index to the head of the log; answers how many changes there were."""
         if self.behind() == 0:
             return 0
         with self._exclusive():
-            return sum(self._apply(changes) for changes in _batches(self._log, self._keywords.position))
-
-    def rebuild(self) -> None:
-        """Writes the keyword index anew from the store."""
-        with self._exclusive():
-            head = self._log.head()
-            wanted = self._log.chunk_ids()
-            stale = np.setdiff1d(self._keywords.ids(), wanted)
-            for part in _parts(wanted):
-                self._keywords.apply(self._log.rows(part), (), self._keywords.position)
-            self._keywords.apply((), stale.tolist(), head)
-        self.catch_up()
-
-    def _apply(self, changes: Sequence[Change]) -> int:
-        texts = sorted({c.chunk_id for c in changes if c.kind == "text"})
-        gone = sorted({c.chunk_id for c in changes if c.kind == "removed"})
-        self._keywords.apply(self._log.rows(texts), gone, changes[-1].position)
-        return len(changes)
-
-
-class VectorFollower:
-    """The same for the vectors of one model."""
-
-    def __init__(self, log: ChangeLog, vectors: VectorIndex, model: EmbeddingModel, exclusive: Exclusive) -> None:
-        self._log, self._vectors, self._model, self._exclusive = log, vectors, model, exclusive
-
-    def behind(self) -> int:
-        return self._log.head() - self._vectors.position
-
-    def catch_up(self) -> int:
-        if self.behind() == 0:
-            return 0
-        with self._exclusive():
-            if self._vectors.position == 0 and self._log.head() > 0:
+            if self._index.position == 0:
                 return self._rebuild()
-            return sum(self._apply(changes) for changes in _batches(self._log, self._vectors.position))
+            return sum(self._apply(changes) for changes in self._batches())
 
     def rebuild(self) -> None:
+        """Writes the index anew from the store."""
         with self._exclusive():
             self._rebuild()
         self.catch_up()
 
     def _rebuild(self) -> int:
         head = self._log.head()
-        wanted = self._log.chunk_ids(self._model)
-        stale = np.setdiff1d(self._vectors.ids(), wanted)
+        wanted = self._index.wanted()
+        stale = np.setdiff1d(self._index.ids(), wanted)
         for part in _parts(wanted):
-            self._vectors.apply(self._log.vectors(part, self._model), (), self._vectors.position)
-        self._vectors.apply((), stale.tolist(), head)
+            self._index.put(part, (), self._index.position)
+        self._index.put((), stale.tolist(), head)
         return len(wanted)
 
     def _apply(self, changes: Sequence[Change]) -> int:
-        fresh = sorted({c.chunk_id for c in changes if c.kind == "vectors" and c.chunk_id})
+        fresh = sorted({c.chunk_id for c in changes if c.kind == self._index.follows and c.chunk_id})
         gone = sorted({c.chunk_id for c in changes if c.kind == "removed" and c.chunk_id})
-        self._vectors.apply(self._log.vectors(fresh, self._model), gone, changes[-1].position)
+        if fresh or gone:
+            self._index.put(fresh, gone, changes[-1].position)
+        self._passed = changes[-1].position
         return len(changes)
 
+    def _batches(self) -> Iterator[list[Change]]:
+        after = max(self._index.position, self._passed)
+        while changes := self._log.read(after, BATCH):
+            yield changes
+            after = changes[-1].position
 
-def _batches(log: ChangeLog, after: int) -> Iterator[list[Change]]:
-    while changes := log.read(after, BATCH):
-        yield changes
-        after = changes[-1].position
+
+class _Index(Protocol):
+    """What follows: an index together with the way its rows are read from the log."""
+
+    follows: ChangeKind
+
+    @property
+    def position(self) -> int: ...
+    def ids(self) -> Ids: ...
+    def wanted(self) -> Ids: ...
+    def put(self, fresh: Sequence[int], gone: Sequence[int], position: int) -> None: ...
+
+
+class FollowingKeywords:
+    follows: ChangeKind = "text"
+
+    def __init__(self, log: ChangeLog, keywords: KeywordIndex) -> None:
+        self._log, self._keywords = log, keywords
+
+    @property
+    def position(self) -> int:
+        return self._keywords.position
+
+    def ids(self) -> Ids:
+        return self._keywords.ids()
+
+    def wanted(self) -> Ids:
+        return self._log.chunk_ids()
+
+    def put(self, fresh: Sequence[int], gone: Sequence[int], position: int) -> None:
+        self._keywords.apply(self._log.rows(fresh), gone, position)
+
+
+class FollowingVectors:
+    follows: ChangeKind = "vectors"
+
+    def __init__(self, log: ChangeLog, vectors: VectorIndex, model: EmbeddingModel) -> None:
+        self._log, self._vectors, self._model = log, vectors, model
+
+    @property
+    def position(self) -> int:
+        return self._vectors.position
+
+    def ids(self) -> Ids:
+        return self._vectors.ids()
+
+    def wanted(self) -> Ids:
+        return self._log.chunk_ids(self._model)
+
+    def put(self, fresh: Sequence[int], gone: Sequence[int], position: int) -> None:
+        self._vectors.apply(self._log.vectors(fresh, self._model), gone, position)
 
 
 def _parts(ids: Ids) -> Iterator[list[int]]:

@@ -36,11 +36,11 @@ chosen = _Chosen()
 
 
 @contextmanager
-def opened(*, check_model: bool = True, **given: Any) -> Iterator["App"]:
+def opened(**given: Any) -> Iterator["App"]:
     """The app on the chosen data folder, closed afterwards. `given` overrides settings."""
     from trivium.app import open_app
 
-    app = open_app(chosen.settings(**given), check_model=check_model)
+    app = open_app(chosen.settings(**given))
     try:
         yield app
     finally:

@@ -1,0 +1,228 @@
+"""Composition: settings in, ready use cases out. The only file that names backends."""
+
+import re
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from trivium.backends.bits import BitsVectorIndex
+from trivium.backends.files import ProcessLock
+from trivium.backends.quicktok import QuicktokCounter
+from trivium.backends.sqlite.changes import SqliteChangeLog
+from trivium.backends.sqlite.chunks import SqliteChunkStore
+from trivium.backends.sqlite.database import Database
+from trivium.backends.sqlite.documents import SqliteDocumentStore
+from trivium.backends.sqlite.embeddings import SqliteEmbeddingQueue, SqliteModelRegister
+from trivium.backends.sqlite.overview import SqliteOverview
+from trivium.backends.sqlite.portable import export_lines, import_lines
+from trivium.backends.tantivy import TantivyKeywordIndex
+from trivium.documents.embed import EmbedChunks
+from trivium.documents.ingest import IngestDocuments
+from trivium.errors import ModelMismatch
+from trivium.model.progress import Progress, silent
+from trivium.ports.audit import AuditLog
+from trivium.ports.counters import Counters
+from trivium.ports.embedder import Embedder
+from trivium.ports.keys import KeyStore
+from trivium.ports.limits import ConductStore, LimitStore
+from trivium.ports.tokens import TokenCounter
+from trivium.search.checkup import IndexState, check_keywords, check_vectors
+from trivium.search.follow import Follower, FollowingKeywords, FollowingVectors
+from trivium.search.hybrid import HybridSearch
+from trivium.settings import Settings
+
+OpenEmbedder = Callable[[str], Embedder]  # by model name; cheap, nothing is loaded before the first text
+
+
+@dataclass(frozen=True, slots=True)
+class _ModelParts:
+    """Everything that depends on the embedding model the index serves with."""
+
+    embedder: Embedder
+    vectors: BitsVectorIndex
+    follower: Follower
+    embedding: EmbedChunks
+    search: HybridSearch
+
+
+class App:
+    """Ready use cases over one data folder. Thread-safe. A reindex to another model, here or in another process, takes
+    effect with the next call."""
+
+    def __init__(self, settings: Settings, open_embedder: OpenEmbedder) -> None:
+        self.settings = settings
+        self.data: Path = settings.data
+        self.database = Database(self.data / "trivium.db")
+        self._open_embedder = open_embedder
+        self._parts: _ModelParts | None = None
+        self._opening = threading.Lock()
+        self._store = SqliteDocumentStore(self.database)
+        self.log = SqliteChangeLog(self.database)
+        self._queue = SqliteEmbeddingQueue(self.database)
+        self._keywords = TantivyKeywordIndex(self.data / "keywords")
+        self._index_lock = ProcessLock(self.data / "locks" / "index")
+        self._embedding_lock = ProcessLock(self.data / "locks" / "embedding")
+        self.models = SqliteModelRegister(self.database)
+        self.chunks = SqliteChunkStore(self.database)
+        self.overview = SqliteOverview(self.database)
+        self.tokens = QuicktokCounter(settings.token_encoding)
+        self.follower = Follower(self.log, FollowingKeywords(self.log, self._keywords), self._index_lock.hold)
+        self.documents = IngestDocuments(
+            self._store,
+            self.follower,
+            self.tokens,
+            chunk_tokens=settings.chunk_tokens,
+            max_file_bytes=int(settings.max_file_mb * 1e6),
+        )
+
+    @property
+    def search(self) -> HybridSearch:
+        return self._current().search
+
+    @property
+    def embedding(self) -> EmbedChunks:
+        return self._current().embedding
+
+    @property
+    def embedder(self) -> Embedder:
+        return self._current().embedder
+
+    def reindex(self, model: str | None = None, progress: Progress = silent) -> None:
+        """Writes both indexes anew from the store; with `model`, moves over to it while the old one serves."""
+        active = self.models.active()
+        if model is not None and (active is None or model != active[0]):
+            parts = self._assemble(self._open_embedder(model))
+            self._queue.enqueue_all(parts.embedder.model)
+            parts.embedding.run(progress)
+            self.models.activate(parts.embedder.model)
+            self.models.forget_others()
+            return
+        self.follower.rebuild()
+        self._queue.enqueue_all(self.embedder.model)
+        self._current().follower.rebuild()
+        self.embedding.run(progress)
+
+    def catch_up(self) -> None:
+        """Applies to the indexes whatever the store has that they lack."""
+        self.follower.catch_up()
+        self._current().follower.catch_up()
+
+    def export_lines(self, *, vectors: bool = True) -> Iterator[str]:
+        return export_lines(self.database, vectors=vectors)
+
+    def import_lines(self, lines: Iterable[str]) -> dict[str, int]:
+        counts = import_lines(self.database, lines)
+        self.catch_up()
+        return counts
+
+    def check(self) -> list[IndexState]:
+        """Brings the indexes up to date, then compares them with the store, id by id."""
+        self.catch_up()
+        parts = self._current()
+        return [check_keywords(self.log, self._keywords), check_vectors(self.log, parts.vectors, parts.embedder.model)]
+
+    def close(self) -> None:
+        self.database.close()
+
+    def _current(self) -> _ModelParts:
+        with self._opening:
+            active = self.models.active()
+            if self._parts is None or active != _identity(self._parts.embedder):
+                self._parts = self._assemble(self._chosen_embedder(active))
+            return self._parts
+
+    def _chosen_embedder(self, active: tuple[str, int] | None) -> Embedder:
+        """The model the index was built with, unless the settings name another: then that is an error, not a guess."""
+        named = self.settings.model
+        explicit = {row.name: row.origin for row in self.settings.origins()}["model"] != "default"
+        embedder = self._open_embedder(active[0] if active and not explicit else named)
+        if active is None:
+            self.models.activate(embedder.model)
+            self._queue.enqueue_all(embedder.model)
+        elif active != _identity(embedder):
+            raise ModelMismatch(
+                f"the index was built with {active[0]} ({active[1]} dimensions), but the settings name"
+                f" {embedder.model.name} ({embedder.model.dimension} dimensions)",
+                hint=f"move the index over: trivium reindex --model {embedder.model.name}; or unset TRIVIUM_MODEL",
+            )
+        return embedder
+
+    def _assemble(self, embedder: Embedder) -> _ModelParts:
+        model = embedder.model
+        folder = self.data / "vectors" / f"{re.sub(r'[^A-Za-z0-9.-]+', '_', model.name)}-{model.dimension}"
+        vectors = BitsVectorIndex(folder, model.dimension)
+        follower = Follower(self.log, FollowingVectors(self.log, vectors, model), self._index_lock.hold)
+        embedding = EmbedChunks(self._queue, embedder, follower, self._embedding_lock.try_hold)
+
+        def refresh() -> None:
+            self.follower.catch_up()
+            follower.catch_up()
+
+        search = HybridSearch(vectors, self._keywords, self.chunks, embedder, refresh=refresh)
+        return _ModelParts(embedder, vectors, follower, embedding, search)
+
+
+def open_app(settings: Settings, open_embedder: OpenEmbedder | None = None) -> App:
+    """Opens the data folder, making it where it is not there yet. `open_embedder` replaces the settings' choice."""
+    return App(settings, open_embedder or embedder_opener(settings))
+
+
+@dataclass(frozen=True, slots=True)
+class GuardStores:
+    """What the doors need to guard themselves. Opens without the indexes, so that a server is up at once."""
+
+    keys: KeyStore
+    audit: AuditLog
+    limits: LimitStore
+    conduct: ConductStore
+    counters: Counters
+    close: Callable[[], None]
+
+
+def open_guard(settings: Settings) -> GuardStores:
+    from trivium.backends.sqlite.audit import SqliteAuditLog
+    from trivium.backends.sqlite.counters import SqliteCounters
+    from trivium.backends.sqlite.keys import SqliteKeyStore
+    from trivium.backends.sqlite.limits import SqliteConductStore, SqliteLimitStore
+
+    # Keys must survive a power cut; the log and the counters are written with every call and must not cost an fsync.
+    store, log = Database(settings.data / "trivium.db"), Database(settings.data / "guard.db", durable=False)
+
+    def close() -> None:
+        store.close()
+        log.close()
+
+    return GuardStores(
+        SqliteKeyStore(store),
+        SqliteAuditLog(log),
+        SqliteLimitStore(log),
+        SqliteConductStore(log),
+        SqliteCounters(log),
+        close,
+    )
+
+
+def open_counter(settings: Settings) -> TokenCounter:
+    return QuicktokCounter(settings.token_encoding)
+
+
+def embedder_opener(settings: Settings) -> OpenEmbedder:
+    def open_named(name: str) -> Embedder:
+        if name == "hashing-64":
+            from trivium.backends.memory.embedder import HashingEmbedder
+
+            return HashingEmbedder()
+        if settings.embedder_url:
+            from trivium.backends.http import HttpEmbedder
+
+            return HttpEmbedder(settings.embedder_url, name, settings.embedder_key.get_secret_value())
+        from trivium.backends.onnx import open_model
+
+        return open_model(name, cache_dir=settings.model_cache, folder=settings.model_path, offline=settings.offline)
+
+    return open_named
+
+
+def _identity(embedder: Embedder) -> tuple[str, int]:
+    return embedder.model.name, embedder.model.dimension
