@@ -54,8 +54,15 @@ class ChangeConcepts:
         self._log, self._catalogue, self._graph, self._requests = log, catalogue, graph, requests
         self._together, self._wake = together, wake
 
-    def create(self, content: Mapping[str, object], idempotency_key: str | None = None) -> Concept:
-        return self.create_many([content], idempotency_key)[0]
+    def create(self, content: Mapping[str, object], concept_id: str | None = None) -> Concept:
+        """`concept_id` brings an id along, from an export; it must be new here."""
+        clean = rules.new_content(content)
+        with self._log.exclusive():
+            event = Pending(concept_id or rules.new_concept_id(), 1, ConceptCreated(clean))
+            (made,) = self._record([event], {})
+        self._wake()
+        assert isinstance(made, Concept)
+        return made
 
     def create_many(
         self, contents: Sequence[Mapping[str, object]], idempotency_key: str | None = None
@@ -122,6 +129,7 @@ class ChangeConcepts:
         relationship_type: str,
         strength: float = 1.0,
         description: str | None = None,
+        relationship_id: str | None = None,
     ) -> Relationship:
         kind = rules.relationship_type(relationship_type)
         weight = rules.bounded("strength", strength, 0, 1)
@@ -131,7 +139,7 @@ class ChangeConcepts:
             target = self._live(target_concept_id, "target_concept_id")
             self._allow(source, target, kind)
             event = RelationshipCreated(source.concept_id, target.concept_id, kind, weight, words or None)
-            (made,) = self._record([Pending(rules.new_relationship_id(), 1, event)], {})
+            (made,) = self._record([Pending(relationship_id or rules.new_relationship_id(), 1, event)], {})
         self._wake()
         assert isinstance(made, Relationship)
         return made

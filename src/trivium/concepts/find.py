@@ -3,18 +3,19 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from trivium.concepts import rules
-from trivium.errors import InvalidInput, ModelUnavailable
+from trivium.errors import BackendUnavailable, InvalidInput
 from trivium.model.concept import Concept
-from trivium.model.embedding import EmbeddingModel, Ids
-from trivium.ports.concept_catalogue import ConceptCatalogue, ConceptChunks, Selection
+from trivium.model.embedding import EmbeddingModel, Ids, Vector
+from trivium.ports.concept_catalogue import ConceptCatalogue, Selection
+from trivium.ports.concept_chunks import ConceptChunks
 from trivium.ports.embedder import Embedder
 from trivium.ports.vectors import VectorIndex
 
+# Text, conditions, how many -> concept ids and cosines, best first.
+NearestConcepts = Callable[[str, Selection, int], Sequence[tuple[str, float]]]
 # Text, how many, among which chunks -> chunk ids and cosines, best first.
-Nearest = Callable[[str, int, Ids], Sequence[tuple[int, float]]]
+NearestChunks = Callable[[str, int, Ids], Sequence[tuple[int, float]]]
 
 NEAR_DUPLICATE = 0.9  # similarity; 0.7 begins "strongly related", and neighbours in one topic reach 0.85
 MAX_QUERY = 10_000
@@ -24,7 +25,7 @@ _REMEMBERED = 256
 @dataclass(frozen=True, slots=True)
 class Similar:
     concept: Concept
-    similarity: float  # 0-1, four decimals
+    similarity: float | None  # 0-1, four decimals; None where only the names were compared
 
 
 class FindConcepts:
@@ -32,13 +33,9 @@ class FindConcepts:
     others are mapped onto them."""
 
     def __init__(
-        self,
-        catalogue: ConceptCatalogue,
-        chunks: ConceptChunks,
-        nearest: Nearest,
-        model: Callable[[], EmbeddingModel],
+        self, catalogue: ConceptCatalogue, nearest: NearestConcepts, model: Callable[[], EmbeddingModel]
     ) -> None:
-        self._catalogue, self._chunks, self._nearest, self._model = catalogue, chunks, nearest, model
+        self._catalogue, self._nearest, self._model = catalogue, nearest, model
 
     def semantic(self, query: str, wanted: Selection | None = None, limit: int = 10) -> list[Similar]:
         """Most similar first."""
@@ -46,30 +43,29 @@ class FindConcepts:
         if not text or len(text) > MAX_QUERY:
             raise InvalidInput(f"query must be 1-{MAX_QUERY} characters", field="query")
         rules.limited("limit", limit, 1, 50)
-        if wanted is not None and wanted.min_certainty is not None:
-            rules.bounded("min_certainty", wanted.min_certainty, 0, 100)
-        if wanted is None or wanted == Selection():
-            return self._similar(text, self._chunks.live(), limit)
-        return self._similar(text, self._chunks.matching(wanted), limit)
+        return self._similar(text, rules.checked_selection(wanted or Selection()), limit)
 
-    def duplicates(self, text: str, limit: int = 3) -> list[Similar]:
-        """Concepts that say nearly the same. None where meaning cannot be compared: a warning is not worth an error."""
+    def duplicates(self, name: str, explanation: str, limit: int = 3) -> list[Similar]:
+        """Concepts that say nearly the same or bear the same name. Where meaning cannot be compared, names alone count:
+        a warning is not worth an error."""
         try:
-            found = self._similar(text, self._chunks.live(), limit)
-        except ModelUnavailable:
-            return []
-        return [hit for hit in found if hit.similarity >= NEAR_DUPLICATE]
+            found = self._similar(f"{name.strip()}. {explanation.strip()}", Selection(), limit)
+        except BackendUnavailable:
+            found = []
+        alike = [hit for hit in found if hit.similarity is not None and hit.similarity >= NEAR_DUPLICATE]
+        known = {hit.concept.concept_id for hit in alike}
+        named = self._catalogue.select(Selection(name=name.strip()), "created", 20)
+        same = [concept for concept in named if concept.name.casefold() == name.strip().casefold()]
+        return (alike + [Similar(concept, None) for concept in same if concept.concept_id not in known])[:limit]
 
-    def _similar(self, text: str, within: Ids, limit: int) -> list[Similar]:
-        if not len(within):
-            return []
-        hits = self._nearest(text, limit, within)
-        ids = self._chunks.concepts([chunk_id for chunk_id, _ in hits])
-        concepts = {concept.concept_id: concept for concept in self._catalogue.get(list(ids.values()))}
+    def _similar(self, text: str, wanted: Selection, limit: int) -> list[Similar]:
+        hits = self._nearest(text, wanted, limit)
+        concepts = {concept.concept_id: concept for concept in self._catalogue.get([hit[0] for hit in hits])}
+        # Read after the index was asked: what has been deleted meanwhile is gone here too.
         return [
-            Similar(concepts[ids[chunk_id]], self._similarity(cosine))
-            for chunk_id, cosine in hits
-            if chunk_id in ids and ids[chunk_id] in concepts
+            Similar(concepts[concept_id], self._similarity(cosine))
+            for concept_id, cosine in hits
+            if concept_id in concepts and concepts[concept_id].deleted_at is None
         ]
 
     def _similarity(self, cosine: float) -> float:
@@ -77,20 +73,40 @@ class FindConcepts:
         return round(min(1.0, max(0.0, model.scale * cosine + model.offset)), 4)
 
 
-class NearestByText:
-    """A `Nearest` over the vector index. `catch_up` brings the index to the last write before it is asked."""
+class NearestByChunks:
+    """`NearestConcepts` over the index that holds the chunks of everything."""
+
+    def __init__(self, chunks: ConceptChunks, nearest: NearestChunks) -> None:
+        self._chunks, self._nearest = chunks, nearest
+
+    def __call__(self, text: str, wanted: Selection, limit: int) -> list[tuple[str, float]]:
+        within = self._chunks.live() if wanted == Selection() else self._chunks.matching(wanted)
+        if not len(within):
+            return []
+        hits = self._nearest(text, limit, within)
+        ids = self._chunks.concepts([chunk_id for chunk_id, _ in hits])
+        return [(ids[chunk_id], cosine) for chunk_id, cosine in hits if chunk_id in ids]
+
+
+class NearestByVectors:
+    """`NearestChunks` over a vector index. `catch_up` brings the index to the last write before it is asked. The last
+    queries keep their vectors, so that asking again costs no embedding."""
 
     def __init__(self, embedder: Embedder, vectors: VectorIndex, catch_up: Callable[[], object]) -> None:
         self._embedder, self._vectors, self._catch_up = embedder, vectors, catch_up
-        self._queries: dict[str, np.ndarray[tuple[int, ...], np.dtype[np.float32]]] = {}
+        self._queries: dict[str, Vector] = {}
 
     def __call__(self, text: str, limit: int, within: Ids) -> list[tuple[int, float]]:
         self._catch_up()
-        query = self._queries.get(text)
-        if query is None:
-            query = self._embedder.embed_queries([text])[0]
-            if len(self._queries) >= _REMEMBERED:
-                self._queries.pop(next(iter(self._queries)), None)
-            self._queries[text] = query
-        ids, cosines = self._vectors.nearest(query, limit, within)
+        ids, cosines = self._vectors.nearest(self._vector(text), limit, within)
         return list(zip(ids.tolist(), cosines.tolist(), strict=True))
+
+    def _vector(self, text: str) -> Vector:
+        known = self._queries.get(text)
+        if known is not None:
+            return known
+        vector: Vector = self._embedder.embed_queries([text])[0]
+        if len(self._queries) >= _REMEMBERED:
+            self._queries.pop(next(iter(self._queries)), None)
+        self._queries[text] = vector
+        return vector

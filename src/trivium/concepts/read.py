@@ -57,7 +57,7 @@ class ReadConcepts:
     def exact(self, wanted: Selection, limit: int = 20) -> list[Concept]:
         """Newest first."""
         rules.limited("limit", limit, 1, 100)
-        return self._catalogue.select(_checked(wanted), "created", limit)
+        return self._catalogue.select(rules.checked_selection(wanted), "created", limit)
 
     def recent(self, days: int = 7, limit: int = 10) -> list[Concept]:
         """Last changed first."""
@@ -156,13 +156,3 @@ def _direction(value: str) -> Direction:
     if value not in DIRECTIONS:
         raise InvalidInput(f"direction must be one of: {', '.join(DIRECTIONS)}", field="direction", allowed=DIRECTIONS)
     return cast(Literal["outgoing", "incoming", "both"], value)
-
-
-def _checked(wanted: Selection) -> Selection:
-    for name in ("min_certainty", "max_certainty"):
-        if (value := getattr(wanted, name)) is not None:
-            rules.bounded(name, value, 0, 100)
-    for name in ("name", "area", "topic", "subtopic"):
-        if (text := getattr(wanted, name)) is not None:
-            rules.plain_text(name, text)
-    return wanted

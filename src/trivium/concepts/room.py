@@ -8,6 +8,7 @@ from trivium.concepts.check import CheckConcepts
 from trivium.concepts.find import FindConcepts
 from trivium.concepts.follow import ProjectionRunner
 from trivium.concepts.read import ReadConcepts
+from trivium.concepts.transfer import TransferConcepts
 from trivium.concepts.upkeep import ConceptStats, Upkeep
 from trivium.ports.concept_ledger import ProjectionLedger
 from trivium.ports.events import EventLog
@@ -20,6 +21,7 @@ class Concepts:
     find: FindConcepts
     check: CheckConcepts
     runner: ProjectionRunner
+    transfer: TransferConcepts
     upkeep: Upkeep  # `start` it where the process lives long, `stop` it before the store closes
     log: EventLog
     ledger: ProjectionLedger

@@ -7,6 +7,7 @@ from typing import cast, get_args
 
 from trivium.errors import InvalidInput
 from trivium.model.concept import CONTENT_FIELDS, RelationshipType, Value
+from trivium.ports.concept_catalogue import Selection
 
 MAX_CHARACTERS: Mapping[str, int] = {"name": 200, "area": 100, "topic": 100, "subtopic": 100}
 REQUIRED = ("name", "explanation")
@@ -71,6 +72,16 @@ def limited(name: str, value: int, low: int, high: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
         raise InvalidInput(f"{name} must be between {low} and {high}", field=name)
     return value
+
+
+def checked_selection(wanted: Selection) -> Selection:
+    for name in ("min_certainty", "max_certainty"):
+        if (value := getattr(wanted, name)) is not None:
+            bounded(name, value, 0, 100)
+    for name in ("name", "area", "topic", "subtopic"):
+        if (text := getattr(wanted, name)) is not None:
+            plain_text(name, text)
+    return wanted
 
 
 def relationship_type(value: str) -> RelationshipType:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol
 
 from trivium.model.concept import Concept
-from trivium.model.embedding import Ids
 
 Order = Literal["created", "modified", "certainty_asc", "certainty_desc"]
 
@@ -53,16 +52,3 @@ class ConceptCatalogue(Protocol):
 
     def places(self) -> list[Place]:
         """Sorted; what counts is what is not deleted."""
-
-
-class ConceptChunks(Protocol):
-    """Which chunks of the search indexes are concepts."""
-
-    def live(self) -> Ids:
-        """Chunks of all concepts that are not deleted; sorted."""
-
-    def matching(self, wanted: Selection) -> Ids:
-        """Chunks of those that meet the selection; sorted."""
-
-    def concepts(self, chunk_ids: Sequence[int]) -> dict[int, str]:
-        """Which concept a chunk is; chunks that are none, or no longer, are left out."""

@@ -13,10 +13,11 @@ from trivium.backends.sqlite.concept_text import ConceptText
 from trivium.backends.sqlite.database import Database
 from trivium.concepts.change import ChangeConcepts
 from trivium.concepts.check import CheckConcepts
-from trivium.concepts.find import FindConcepts, Nearest
+from trivium.concepts.find import FindConcepts, NearestByChunks, NearestChunks
 from trivium.concepts.follow import Alone, ProjectionRunner, nobody_else
 from trivium.concepts.read import ReadConcepts
 from trivium.concepts.room import Concepts
+from trivium.concepts.transfer import TransferConcepts
 from trivium.concepts.upkeep import CHECK_EVERY_S, Upkeep, read_stats
 from trivium.model.embedding import EmbeddingModel
 from trivium.ports.concept_projection import ConceptProjection
@@ -28,7 +29,7 @@ def open_concepts(
     database: Database,
     documents: DocumentStore,
     tokens: TokenCounter,
-    nearest: Nearest,
+    nearest: NearestChunks,
     model: Callable[[], EmbeddingModel],
     *,
     remote: Sequence[ConceptProjection] = (),
@@ -51,12 +52,14 @@ def open_concepts(
     check = CheckConcepts(log, catalogue, ledger, together, runner)
     upkeep = Upkeep(runner, check, check_every_s)
     wake = upkeep.wake if remote else _nothing
+    change = ChangeConcepts(log, catalogue, graph, SqliteRequestBook(tables), together, wake)
     return Concepts(
-        change=ChangeConcepts(log, catalogue, graph, SqliteRequestBook(tables), together, wake),
+        change=change,
         read=ReadConcepts(log, catalogue, graph, clock),
-        find=FindConcepts(catalogue, SqliteConceptChunks(tables), nearest, model),
+        find=FindConcepts(catalogue, NearestByChunks(SqliteConceptChunks(tables), nearest), model),
         check=check,
         runner=runner,
+        transfer=TransferConcepts(log, catalogue, change),
         upkeep=upkeep,
         log=log,
         ledger=ledger,

@@ -2,16 +2,18 @@
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from trivium.concepts.change import Updated
-from trivium.concepts.find import Similar
-from trivium.concepts.read import Prerequisite, Related
-from trivium.concepts.upkeep import ConceptStats
 from trivium.doors.mcp.tools import Body, Failure, Reply
 from trivium.errors import Conflict, InvalidInput, NotFound, RateLimited
 from trivium.model.concept import Concept, Recorded, Relationship, body_of, compact_json
 from trivium.ports.concept_catalogue import Place
+
+if TYPE_CHECKING:
+    from trivium.concepts.change import Updated
+    from trivium.concepts.find import Similar
+    from trivium.concepts.read import Prerequisite, Related
+    from trivium.concepts.upkeep import ConceptStats
 
 UNPLACED = "Uncategorized"
 _METADATA = ("area", "topic", "subtopic", "certainty_score", "created_at", "last_modified", "version")
@@ -46,7 +48,7 @@ def pong(event_count: int) -> Body:
     return _success("Server is healthy", status="healthy", timestamp=now, event_count=event_count)
 
 
-def stats(found: ConceptStats) -> Body:
+def stats(found: "ConceptStats") -> Body:
     troubled = {
         name: {key: value for key, value in (("pending", s.pending), ("failed", s.failed), ("error", s.error)) if value}
         for name, s in found.projections.items()
@@ -62,7 +64,7 @@ def stats(found: ConceptStats) -> Body:
     return body | ({"projections": troubled} if troubled else {})
 
 
-def created(concept: Concept, alike: Sequence[Similar]) -> Body:
+def created(concept: Concept, alike: Sequence["Similar"]) -> Body:
     body = _success("Concept created", concept_id=concept.concept_id)
     if alike:
         body["warning"] = "much like existing concepts; consider updating one of them instead"
@@ -92,7 +94,7 @@ def _event(recorded: Recorded) -> dict[str, Any]:
     return row | ({"data": body} if body else {})
 
 
-def updated(done: Updated) -> Body:
+def updated(done: "Updated") -> Body:
     message = "Concept updated" if done.updated_fields else "Nothing to change"
     concept = done.concept
     return _success(
@@ -108,7 +110,7 @@ def restored(found: Concept) -> Body:
     return _success("Concept restored", concept_id=found.concept_id, version=found.version)
 
 
-def similar(hits: Sequence[Similar], include_metadata: bool) -> Reply:
+def similar(hits: Sequence["Similar"], include_metadata: bool) -> Reply:
     entries = [_entry(hit.concept, similarity=hit.similarity) for hit in hits]
     return _list("results", entries, [hit.concept for hit in hits], include_metadata)
 
@@ -136,7 +138,7 @@ def unrelated(relationship_id: str, *, was_there: bool) -> Body:
     return _success(message, relationship_id=relationship_id)
 
 
-def related(concept_id: str, hits: Sequence[Related], include_metadata: bool) -> Reply:
+def related(concept_id: str, hits: Sequence["Related"], include_metadata: bool) -> Reply:
     entries = [
         _entry(
             hit.concept,
@@ -149,7 +151,7 @@ def related(concept_id: str, hits: Sequence[Related], include_metadata: bool) ->
     return _list("related", entries, [hit.concept for hit in hits], include_metadata, concept_id=concept_id)
 
 
-def prerequisites(concept_id: str, hits: Sequence[Prerequisite]) -> Reply:
+def prerequisites(concept_id: str, hits: Sequence["Prerequisite"]) -> Reply:
     chain = [_entry(hit.concept, depth=hit.depth) for hit in hits]
     body = _success(f"Found {len(hits)} prerequisites", concept_id=concept_id, chain=chain, total=len(hits))
     return Reply(body, seen=[hit.concept.concept_id for hit in hits])

@@ -5,15 +5,17 @@ unless `include_metadata` asks for it.
 """
 
 from collections.abc import Sequence
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from trivium.concepts.room import Concepts
 from trivium.doors.mcp import concept_answers as answers
 from trivium.doors.mcp.tools import Body, Call, Reply, Tool, tool
 from trivium.model.concept import CONTENT_FIELDS
 from trivium.ports.concept_catalogue import Selection
+
+if TYPE_CHECKING:
+    from trivium.concepts.room import Concepts
 
 ConceptId = Annotated[str, Field(description="UUID of the concept")]
 Name = Annotated[str, Field(min_length=1, max_length=200)]
@@ -62,7 +64,7 @@ def tools(served: frozenset[str]) -> Sequence[Tool]:  # noqa: ARG001 - the names
     )
 
 
-def _concepts(call: Call) -> Concepts:
+def _concepts(call: Call) -> "Concepts":
     return call.app.concepts
 
 
@@ -74,7 +76,7 @@ def ping(call: Call) -> Body:
 
 @tool(scope="read", errors=answers.error_body)
 def get_server_stats(call: Call) -> Body:
-    """Events stored, events that views of the concepts have still to take (outbox_pending) or could not (outbox_failed)."""
+    """Events stored, and how many of them a view has still to take (outbox_pending) or could not (outbox_failed)."""
     return answers.stats(_concepts(call).stats())
 
 
