@@ -18,7 +18,7 @@ from trivium.doors.cli.context import chosen
 from trivium.doors.cli.output import complain
 from trivium.errors import InvalidInput, NotFound, TriviumError
 
-COMMANDS = ("documents", "search", "upkeep", "evaluate", "demo")
+COMMANDS = ("documents", "search", "upkeep", "evaluate", "demo", "serve", "keys", "audit", "cache", "schema", "settings")
 
 EXIT_USAGE = 2
 EXIT_FAILED = 1
@@ -44,8 +44,8 @@ def build() -> typer.Typer:
 def run(arguments: list[str]) -> int:
     """Runs one command line; the exit code is 0 where something could be done, 1 where not, 2 for a wrong call."""
     try:
-        typer.main.get_command(build()).main(data_first(arguments), prog_name="trivium", standalone_mode=False)
-        return 0
+        code = typer.main.get_command(build()).main(data_first(arguments), prog_name="trivium", standalone_mode=False)
+        return code if isinstance(code, int) else 0
     except click.exceptions.Exit as done:
         return done.exit_code
     except click.exceptions.Abort:
