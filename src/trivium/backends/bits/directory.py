@@ -77,7 +77,10 @@ class Directory:
         """Where each chunk stands, -1 where there is none."""
         if not self.size:
             return np.full(len(chunk_ids), -1, np.int64)
-        at = np.minimum(np.searchsorted(self.chunks, chunk_ids), self.size - 1)
+        last = self.size - 1
+        at = np.clip(chunk_ids - self.chunks[0], 0, last)  # right where ids have no gaps, which is most of the time
+        missed = np.flatnonzero(self.chunks[at] != chunk_ids)
+        at[missed] = np.minimum(np.searchsorted(self.chunks, chunk_ids[missed]), last)
         return np.where((self.chunks[at] == chunk_ids) & (self.count[at] > 0), at, -1)
 
     def played(self, records: Records, rows: int) -> "Directory":

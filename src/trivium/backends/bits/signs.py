@@ -103,11 +103,12 @@ def differing(columns: Words, probe: Probe, rows: int) -> Distances:
 
 def weighted(columns: Words, probe: Probe, rows: Rows) -> npt.NDArray[np.uint32]:
     """Of these rows, the summed weights of all bits that differ from the probe's."""
+    differs = columns.take(rows, axis=1)
+    differs ^= probe.signs[:, None]
     total = np.zeros(len(rows), np.uint32)
-    for word, (sign, planes) in enumerate(zip(probe.signs, probe.planes.T, strict=True)):
-        differs = columns[word].take(rows) ^ sign
-        for power, plane in enumerate(planes):
-            total += np.bitwise_count(differs & plane).astype(np.uint32) << power
+    for plane in probe.planes[::-1, :, None]:
+        total <<= 1
+        total += np.add.reduce(np.bitwise_count(differs & plane), axis=0, dtype=np.uint16)
     return total
 
 

@@ -18,10 +18,7 @@ from trivium.backends.bits.view import View
 from trivium.errors import InvalidInput
 from trivium.model.embedding import Vectors
 
-EXACT_ROWS = 10_000  # up to here reading every vector costs no more than a scan, so no bits are kept
-
 _DEAD_SHARE = 0.25  # of all rows, from which on compaction pays
-_DEAD_LEAST = 1_000
 _REFIT_FACTOR = 4
 _SAMPLE_ROWS = 20_000
 _BLOCK_ROWS = 8_192
@@ -44,11 +41,11 @@ def append(
     return manifest
 
 
-def compacted(folder: Folder, view: View) -> Manifest | None:
+def compacted(folder: Folder, view: View, least_dead_rows: int) -> Manifest | None:
     """Writes the live rows to files of their own, if enough rows are dead."""
     directory = view.directory
     dead = directory.rows - directory.live_rows
-    if dead < max(_DEAD_LEAST, _DEAD_SHARE * directory.rows):
+    if dead < max(least_dead_rows, _DEAD_SHARE * directory.rows):
         return None
     at = directory.live()
     at = at[np.argsort(directory.first[at])]  # rows keep their order, so neighbours stay neighbours
@@ -69,10 +66,10 @@ def compacted(folder: Folder, view: View) -> Manifest | None:
     return manifest
 
 
-def refitted(folder: Folder, view: View) -> Manifest | None:
+def refitted(folder: Folder, view: View, exact_rows: int) -> Manifest | None:
     """Fits axes to the corpus and writes all signs anew, once it is large and whenever it has grown manyfold."""
     manifest = view.manifest
-    if manifest.rows <= EXACT_ROWS or manifest.rows < _REFIT_FACTOR * manifest.trained_rows:
+    if manifest.rows <= exact_rows or manifest.rows < _REFIT_FACTOR * manifest.trained_rows:
         return None
     live = np.flatnonzero(view.directory.owners >= 0)
     axes = fitted_axes(view.vectors.take(live[:: -(-len(live) // _SAMPLE_ROWS)]))

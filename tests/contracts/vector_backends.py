@@ -1,0 +1,53 @@
+"""The backends that test_vectors.py runs on, and a history for a process that gets killed while it writes it.
+
+python vector_backends.py BACKEND FOLDER    goes on with the history for ever, printing every position it has reached
+"""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from trivium.backends.bits import BitsVectorIndex
+from trivium.model.embedding import Vectors
+from trivium.ports.vectors import VectorIndex
+
+DIMENSION = 16
+Backend = Callable[[Path], VectorIndex]
+
+BACKENDS: dict[str, Backend] = {
+    "bits": lambda path: BitsVectorIndex(path, DIMENSION),
+    "bits with signs": lambda path: BitsVectorIndex(path, DIMENSION, exact_rows=3, least_dead_rows=2),
+}
+
+
+def step(number: int) -> tuple[dict[int, Vectors], list[int]]:
+    """Replaces and removes so much that indexes which compact or fit anew do so all the time."""
+    random = np.random.default_rng(number)
+    vectors = random.standard_normal((60, DIMENSION)).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    first = 37 * number
+    return {(first + i) % 400: vectors[i : i + 1] for i in range(60)}, [(first + 100 + i) % 400 for i in range(25)]
+
+
+def state_at(position: int) -> dict[int, Vectors]:
+    state: dict[int, Vectors] = {}
+    for number in range(1, position + 1):
+        added, removed = step(number)
+        state = {chunk: vector for chunk, vector in state.items() if chunk not in removed} | added
+    return state
+
+
+def write_history(name: str, path: Path) -> None:
+    index = BACKENDS[name](path)
+    while True:
+        number = index.position + 1
+        added, removed = step(number)
+        index.apply(added.items(), removed, number)
+        sys.stdout.write(f"{number}\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    write_history(sys.argv[1], Path(sys.argv[2]))
