@@ -14,7 +14,7 @@ from trivium.documents.read.markdown import heading_text
 from trivium.model.chunk import Block, ParsedDocument, Piece
 
 DEFAULT_LIMIT = 500
-_MERGED_SHARE = 0.6  # of the limit: up to here small sections are put together
+MERGED_SHARE = 0.6  # of the limit: up to here small sections are put together
 _DELIMITER_ROW = re.compile(r"[ \t]*\|?[ \t]*:?-+")
 _MAX_TITLE = 120
 _MAX_TABLE_HEADER = 300
@@ -37,10 +37,12 @@ class _Atom:
         return self.block.kind == "heading"
 
 
-def split(document: ParsedDocument, count: TokenCounter, limit: int = DEFAULT_LIMIT) -> list[Piece]:
+def split(
+    document: ParsedDocument, count: TokenCounter, limit: int = DEFAULT_LIMIT, merged_share: float = MERGED_SHARE
+) -> list[Piece]:
     """Chunks in order, each `document.text[start:end]`; above `limit` only where a single character is."""
     sections = _sections(_atoms(document, count, limit))
-    groups = [group for merged in _merged(sections, limit) for group in _packed(merged, limit)]
+    groups = [group for merged in _merged(sections, merged_share * limit) for group in _packed(merged, limit)]
     return [_piece(document, group, tokens) for group, tokens in _counted(document.text, groups, count, limit)]
 
 
@@ -92,13 +94,13 @@ def _sections(atoms: Sequence[_Atom]) -> list[list[_Atom]]:
     return sections
 
 
-def _merged(sections: Sequence[list[_Atom]], limit: int) -> Iterator[list[_Atom]]:
+def _merged(sections: Sequence[list[_Atom]], limit: float) -> Iterator[list[_Atom]]:
     """Small neighbours under one parent together."""
     group: list[_Atom] = []
     size = 0
     for section in sections:
         tokens = sum(atom.tokens for atom in section)
-        if group and (size + tokens > limit * _MERGED_SHARE or not _are_kin(group, section)):
+        if group and (size + tokens > limit or not _are_kin(group, section)):
             yield group
             group, size = [], 0
         group = [*group, *section] if group else section

@@ -65,7 +65,7 @@ def test_any_text_is_either_read_or_refused(suffix: str, content: str) -> None:
 def test_a_file_above_the_limit_is_refused_unread(tmp_path: Path) -> None:
     path = tmp_path / "huge.txt"
     with path.open("wb") as stream:
-        stream.truncate(100 * 1024 * 1024)  # takes no room on disk
+        stream.truncate(100_000_000)  # takes no room on disk
     with pytest.raises(UnreadableFile, match=r"huge\.txt: 100\.0 MB is above the limit of 50\.0 MB") as caught:
         read_document(path)
     assert "TRIVIUM_MAX_FILE_MB" in (caught.value.hint or "")
@@ -77,8 +77,6 @@ def test_the_limit_can_be_set(tmp_path: Path) -> None:
     assert read_document(path, max_bytes=5).text == "12345"
     with pytest.raises(UnreadableFile):
         read_document(path, max_bytes=4)
-    with pytest.raises(UnreadableFile):
-        read_document(path, b"12345", max_bytes=4)
 
 
 @pytest.mark.parametrize(

@@ -13,13 +13,14 @@ from trivium.documents.read.reader import RawFile, Reader, Unreadable
 from trivium.errors import UnreadableFile
 from trivium.model.chunk import ParsedDocument
 
-DEFAULT_MAX_BYTES = 50 * 1024 * 1024
+DEFAULT_MAX_BYTES = 50_000_000
 
 
 def read_document(path: Path, data: bytes | None = None, *, max_bytes: int = DEFAULT_MAX_BYTES) -> ParsedDocument:
-    """Reads one file, or `data` as if it stood under that name. Raises UnreadableFile, and nothing else."""
+    """Reads one file of at most `max_bytes`, or `data` as if it stood under that name: whoever has read it has set the
+    limit. Raises UnreadableFile, and nothing else."""
     try:
-        content = _load(path, max_bytes) if data is None else _within_limit(data, max_bytes)
+        content = _load(path, max_bytes) if data is None else data
         return read_raw(RawFile(path.name, content))
     except UnreadableFile:
         raise
@@ -68,18 +69,15 @@ def _load(path: Path, max_bytes: int) -> bytes:
     if info.st_size > max_bytes:
         raise _TooLarge(info.st_size, max_bytes)
     with path.open("rb") as stream:
-        return _within_limit(stream.read(max_bytes + 1), max_bytes)
-
-
-def _within_limit(data: bytes, max_bytes: int) -> bytes:
-    if len(data) > max_bytes:
+        data = stream.read(max_bytes + 1)
+    if len(data) > max_bytes:  # it grew meanwhile
         raise _TooLarge(len(data), max_bytes)
     return data
 
 
 class _TooLarge(Unreadable):
     def __init__(self, size: int, limit: int) -> None:
-        super().__init__(f"{size / 2**20:,.1f} MB is above the limit of {limit / 2**20:,.1f} MB for one file")
+        super().__init__(f"{size / 1e6:,.1f} MB is above the limit of {limit / 1e6:,.1f} MB for one file")
 
 
 def _hint(error: Exception) -> str | None:
