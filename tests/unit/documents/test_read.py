@@ -297,3 +297,11 @@ def test_mail_attachments_are_read_where_there_is_a_reader() -> None:
 )
 def test_dates_are_normalised(written: str, iso: str | None) -> None:
     assert read("a.md", f'---\ndate: "{written}"\n---\nBody').date == iso
+
+
+def test_quotation_marks_in_a_table_are_those_of_csv() -> None:
+    assert '| He said "no" | x |' in read("a.csv", 'what,who\n"He said ""no""",x\n').text
+
+
+def test_html_navigation_by_role_is_dropped() -> None:
+    assert read("a.html", "<div role='navigation'>Menu</div><p>Text.</p>").text == "Text."

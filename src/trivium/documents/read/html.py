@@ -17,6 +17,7 @@ _DROPPED = frozenset(
 )
 _NEVER_CONTENT = frozenset({"script", "style", "template", "head"})
 _PAGE_FURNITURE = frozenset({"header", "footer", "aside", "form"})  # dropped only at the page's own level
+_FURNITURE_ROLES = frozenset({"navigation", "banner", "contentinfo", "search"})
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _LISTS = frozenset({"ul", "ol", "menu"})
 _BLOCK = (
@@ -147,6 +148,8 @@ def _is_dropped(element: Any, dropped: frozenset[str]) -> bool:
         return True
     if dropped is _DROPPED and element.tag in _PAGE_FURNITURE and element.getparent().tag == "body":
         return bool(element.find(".//h1") is None)
+    if element.get("role") in _FURNITURE_ROLES and dropped is _DROPPED:
+        return True
     return element.get("aria-hidden") == "true" or "headerlink" in element.get("class", "")
 
 
