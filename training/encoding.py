@@ -57,6 +57,8 @@ class Encoded:
     ids: list[int]
     shapes: list[int]
     firsts: list[int]
+    soft: "np.ndarray | None" = None  # teachers' label probabilities, a row a unit
+    pair_soft: "list[np.ndarray | None] | None" = None  # and their relation probabilities, one a pair
 
 
 def encode(sentence: Sentence, units: UnitTokenizer) -> Encoded:
@@ -72,6 +74,16 @@ def encode(sentence: Sentence, units: UnitTokenizer) -> Encoded:
         shapes.extend([shape_of(text, number == 0)] * len(tokens))
         end_before = end
     return Encoded(sentence, [*ids, units.last], [*shapes, 0], firsts)
+
+
+def disguised(shapes: list[int], rng: np.random.Generator) -> list[int]:
+    """Now and then a sentence loses its capitals, or shouts: names must be known by more than their first letter."""
+    draw = rng.random()
+    if draw < 0.12:
+        return [4 if shape >= 5 else shape for shape in shapes]
+    if draw < 0.15:
+        return [6 if shape >= 4 else shape for shape in shapes]
+    return shapes
 
 
 def distance_bucket(head: tuple[int, int], tail: tuple[int, int]) -> int:
@@ -116,18 +128,23 @@ def tensors(batch: list[Encoded], device: str, rng: np.random.Generator | None =
     unit_mask = np.zeros((rows, unit_width), bool)
     allowed = np.full((rows, unit_width), (1 << len(LABELS)) - 1, np.int64)
     universe = np.full((rows, unit_width), (1 << len(LABELS)) - 1, np.int64)
-    pair_rows, spans, kinds, distances, roles, gold, known = [], [], [], [], [], [], []
+    pair_rows, spans, kinds, distances, roles, gold, known, pair_soft = [], [], [], [], [], [], [], []
+    soft = np.zeros((rows, unit_width, len(LABELS)), np.float32)
+    softened = np.zeros((rows, unit_width), bool)
     for row, item in enumerate(batch):
         ids[row, : len(item.ids)] = item.ids
-        shapes[row, : len(item.ids)] = item.shapes
+        shapes[row, : len(item.ids)] = item.shapes if rng is None else disguised(item.shapes, rng)
         mask[row, : len(item.ids)] = True
         count = len(item.firsts)
         firsts[row, :count] = item.firsts
         unit_mask[row, :count] = True
         allowed[row, :count] = item.sentence.allowed[:count]
         universe[row, :count] = np.array(item.sentence.allowed[:count], np.int64) | item.sentence.universe
+        if item.soft is not None:
+            size = min(count, len(item.soft))
+            soft[row, :size], softened[row, :size] = item.soft[:size], True
         entities = item.sentence.entities
-        for head, tail, label in item.sentence.pairs:
+        for number, (head, tail, label) in enumerate(item.sentence.pairs):
             a, b = entities[head], entities[tail]
             if max(a.end, b.end) >= count:
                 continue
@@ -139,6 +156,8 @@ def tensors(batch: list[Encoded], device: str, rng: np.random.Generator | None =
             distances.append(distance_bucket(one, two))
             roles.append(role_row(width, one, two))
             gold.append(label)
+            given = item.pair_soft[number] if item.pair_soft is not None else None
+            pair_soft.append(given if given is not None else np.eye(len(RELATIONS), dtype=np.float32)[label])
             known.append(item.sentence.relation_universe)
     put = lambda value: torch.from_numpy(np.asarray(value)).to(device, non_blocking=True)  # noqa: E731
     table = 1 << np.arange(len(LABELS))
@@ -146,11 +165,14 @@ def tensors(batch: list[Encoded], device: str, rng: np.random.Generator | None =
         "ids": put(ids), "shapes": put(shapes), "mask": put(mask), "firsts": put(firsts), "unit_mask": put(unit_mask),
         "allowed": put((allowed[..., None] & table) > 0), "universe": put((universe[..., None] & table) > 0),
     }
+    if softened.any():
+        out |= {"soft": put(soft), "softened": put(softened)}
     if pair_rows:
         relation_table = 1 << np.arange(len(RELATIONS))
         out |= {
             "row": put(np.array(pair_rows)), "spans": put(np.array(spans)), "kinds": put(np.array(kinds)),
             "distance": put(np.array(distances)), "roles": put(np.array(roles)), "gold": put(np.array(gold)),
+            "pair_soft": put(np.array(pair_soft, np.float32)),
             "known": put((np.array(known)[:, None] & relation_table) > 0),
         }
     return out

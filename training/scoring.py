@@ -51,7 +51,11 @@ def entity_scores(predict: Any, sentences: list[Sentence]) -> dict[str, float]:
             counts[item[2], "found"] += 1
             counts[item[2], "right"] += item in gold
     total = {name: sum(v for (_, n), v in counts.items() if n == name) for name in ("gold", "found", "right")}
-    result = {"micro": f1(total["right"], total["found"], total["gold"])}
+    result = {
+        "micro": f1(total["right"], total["found"], total["gold"]),
+        "precision": round(100 * total["right"] / max(total["found"], 1), 1),
+        "recall": round(100 * total["right"] / max(total["gold"], 1), 1),
+    }
     for kind in sorted(kinds):
         result[kind] = f1(counts[kind, "right"], counts[kind, "found"], counts[kind, "gold"])
     return result

@@ -18,6 +18,9 @@ from training.network import Extractor
 from training.scoring import report
 
 
+SOFT, SOFT_PAIRS = 0.7, 0.5
+
+
 def open_base(folder: Path, base: str) -> tuple[dict[str, np.ndarray], UnitTokenizer]:
     """`BASE.npz` (int8 matrices with scales per row, float32 vectors) and `BASE.tokenizer.json`."""
     from tokenizers import Tokenizer
@@ -78,16 +81,18 @@ def losses(model: Extractor, t: dict[str, torch.Tensor], device: str) -> tuple[t
     free = model.log_partition(emissions, t["universe"], t["unit_mask"])
     bound = model.log_partition(emissions, t["allowed"], t["unit_mask"])
     labels = (free - bound).sum() / t["unit_mask"].sum() * 8
-    if "teacher" in t:  # unit-wise agreement with the averaged teachers
-        gap = F.kl_div(emissions.log_softmax(-1), t["teacher"], reduction="none").sum(-1)
-        labels = labels + 8 * (gap * t["unit_mask"]).sum() / t["unit_mask"].sum()
+    if "soft" in t:  # unit-wise agreement with the averaged teachers
+        gap = F.kl_div(emissions.log_softmax(-1), t["soft"], reduction="none").sum(-1)
+        labels = labels + 8 * SOFT * (gap * t["softened"]).sum() / t["unit_mask"].sum()
     if "row" not in t:
         return labels, labels.new_zeros(())
     with torch.autocast("cuda", torch.bfloat16, enabled=device == "cuda"):
         logits = model.relations(states, t["mask"], t["row"], t["spans"], t["kinds"], t["distance"], t["roles"])
     logits = logits.masked_fill(~t["known"], -1e4)
     weight = torch.where(t["gold"] == 0, 0.7, 1.0)
-    return labels, (F.cross_entropy(logits, t["gold"], reduction="none") * weight).sum() / weight.sum()
+    right = F.one_hot(t["gold"], logits.shape[-1]).float()
+    target = (1 - SOFT_PAIRS) * right + SOFT_PAIRS * t["pair_soft"]
+    return labels, (-(target * logits.log_softmax(-1)).sum(-1) * weight).sum() / weight.sum()
 
 
 def train(args: Any) -> dict[str, Any]:
@@ -98,10 +103,18 @@ def train(args: Any) -> dict[str, Any]:
     weights, units = open_base(args.data, args.base)
     model = build(weights, args.base, args).to(device)
     ema = copy.deepcopy(model)
-    sentences = sets.training_sentences(args.data, with_conll04=not args.no_conll04, with_redocred_pairs=not args.no_redocred_pairs)
+    sentences = sets.training_sentences(args.data, with_conll04=not args.no_conll04)
+    soft = torch.load(args.teacher, weights_only=False) if args.teacher else None
+    if soft:
+        sentences += sets.unlabelled(args.data)
+    elif args.fold is not None:
+        sentences = [s for s in sentences if sets.fold_of(s, args.folds) != args.fold]
     encoded = [encode(s, units) for s in sentences]
     natural = [encode(joined(s), units) for s in sentences]
-    teacher = Teacher(args.teacher, units) if args.teacher else None
+    if soft:
+        for number, variants in enumerate(zip(encoded, natural, strict=True)):
+            for item in variants:
+                item.soft, item.pair_soft = soft["units"][number], soft["pairs"][number]
     per_epoch = sum(1 for _ in batches(encoded, args.tokens, np.random.default_rng(0)))
     total = per_epoch * args.epochs
     optimizer = torch.optim.AdamW(groups(model, args.lr, args.head_lr, args.decay), fused=device == "cuda")
@@ -113,10 +126,6 @@ def train(args: Any) -> dict[str, Any]:
         pick = rng.random(len(encoded)) < 0.3
         items: list[Encoded] = [n if p else e for e, n, p in zip(encoded, natural, pick, strict=True)]
         plan = list(batches(items, args.tokens, rng))
-        if teacher:
-            plan += list(batches(teacher.encoded, args.tokens, rng))
-            rng.shuffle(plan)  # type: ignore[arg-type]
-            total = len(plan) * args.epochs
         for batch in plan:
             done = (time.time() - began) / args.seconds if args.seconds else step / total
             if done >= 1:
@@ -125,8 +134,6 @@ def train(args: Any) -> dict[str, Any]:
             for group, initial in zip(optimizer.param_groups, base_rates, strict=True):
                 group["lr"] = initial * rate
             t = tensors(batch, device, rng)
-            if teacher:
-                teacher.attach(batch, t, device)
             labels, relations = losses(model, t, device)
             optimizer.zero_grad(set_to_none=True)
             (labels + args.relation_weight * relations).backward()
@@ -137,34 +144,52 @@ def train(args: Any) -> dict[str, Any]:
                 torch._foreach_lerp_(list(ema.parameters()), list(model.parameters()), 1 - keep)
             seen += torch.stack([labels.detach(), relations.detach()])
             step += 1
+        if args.seconds and time.time() - began > args.seconds:
+            break
         if epoch % 4 == 3 or epoch == args.epochs - 1:
             print(f"{args.name} epoch {epoch + 1} loss {(seen / len(plan)).tolist()} {time.time() - began:.0f}s", flush=True)
-    metrics = {"name": args.name, "seconds": round(time.time() - began), "config": {k: str(v) for k, v in vars(args).items()},
-               "ema": report(ema, units, args.data, device)}
+    metrics = {"name": args.name, "seconds": round(time.time() - began), "epochs": round(step / per_epoch, 2), "config": {k: str(v) for k, v in vars(args).items()},
+               "ema": report(ema, units, args.data, device) if args.fold is None else {}}
     args.out.mkdir(parents=True, exist_ok=True)
-    (args.out / f"{args.name}.json").write_text(json.dumps(metrics, indent=1))
     if args.save:
-        torch.save({k: v.half() if v.is_floating_point() else v for k, v in ema.state_dict().items()}, args.save)
+        half = {k: v.half() if v.is_floating_point() else v for k, v in ema.state_dict().items()}
+        torch.save({"state": half, "args": vars(args)}, args.save)
+    if args.ship:
+        quantise(ema)
+        metrics["int8"] = report(ema, units, args.data, device)
+        ship(ema, args)
+    (args.out / f"{args.name}.json").write_text(json.dumps(metrics, indent=1))
     return metrics
 
 
-class Teacher:
-    """Soft labels of a teacher ensemble: `sentences.json` style records saved by training.distil."""
+def rows_as_int8(value: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """One scale a row: an output channel of a matrix, a word of the embedding table."""
+    scale = value.abs().amax(1, keepdim=True).clamp(min=1e-8) / 127
+    return (value / scale).round().clamp(-127, 127), scale
 
-    def __init__(self, path: Path, units: UnitTokenizer) -> None:
-        loaded = torch.load(path, weights_only=False)
-        self.encoded = [encode(sentence, units) for sentence in loaded["sentences"]]
-        self._soft = {id(e): p for e, p in zip(self.encoded, loaded["soft"], strict=True)}
 
-    def attach(self, batch: list[Encoded], t: dict[str, torch.Tensor], device: str) -> None:
-        if id(batch[0]) not in self._soft:
-            return
-        soft = np.zeros((*t["firsts"].shape, len(sets.LABELS)), np.float32)
-        for row, item in enumerate(batch):
-            own = self._soft[id(item)]
-            size = min(len(own), len(item.firsts))
-            soft[row, :size] = own[:size]
-        t["teacher"] = torch.from_numpy(soft).to(device)
+@torch.no_grad()
+def quantise(model: Extractor) -> None:
+    """Puts every matrix where int8 can hold it, so that what is scored is what ships."""
+    for name, parameter in model.named_parameters():
+        if parameter.ndim == 2 and name != "transitions":
+            values, scale = rows_as_int8(parameter)
+            parameter.copy_(values * scale)
+
+
+def ship(model: Extractor, args: Any) -> None:
+    """Two files (the words, the rest), each below the size a transfer may have."""
+    words, rest = {}, {}
+    for name, value in model.state_dict().items():
+        target = words if name == "word.weight" else rest
+        if value.ndim == 2 and name not in ("transitions", "forbidden"):
+            numbers, scale = rows_as_int8(value)
+            target[name] = numbers.to(torch.int8).cpu().numpy()
+            target[f"{name}.scale"] = scale[:, 0].float().cpu().numpy()
+        else:
+            target[name] = value.float().cpu().numpy()
+    np.savez_compressed(args.ship / f"{args.name}-words.npz", **words)
+    np.savez_compressed(args.ship / f"{args.name}-rest.npz", **rest)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -174,7 +199,10 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--name", required=True)
     p.add_argument("--base", choices=["minilm", "granite"], default="minilm")
     p.add_argument("--save", type=Path)
-    p.add_argument("--teacher", type=Path)
+    p.add_argument("--ship", type=Path, help="folder for the int8 weights")
+    p.add_argument("--teacher", type=Path, help="soft labels made by training.distil")
+    p.add_argument("--fold", type=int, help="leave this fold out, for a teacher that labels it")
+    p.add_argument("--folds", type=int, default=4)
     p.add_argument("--layers", type=int, default=6)
     p.add_argument("--keep", type=int, nargs="*", help="layers of the base to start from")
     p.add_argument("--epochs", type=int, default=16)
@@ -185,12 +213,11 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--decay", type=float, default=0.9)
     p.add_argument("--dropout", type=float, default=0.1)
     p.add_argument("--ema", type=float, default=0.998)
-    p.add_argument("--relation-weight", type=float, default=0.5)
+    p.add_argument("--relation-weight", type=float, default=1.0)
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--no-shapes", action="store_true")
     p.add_argument("--no-crf", action="store_true")
     p.add_argument("--no-conll04", action="store_true")
-    p.add_argument("--no-redocred-pairs", action="store_true")
     return p
 
 
