@@ -1,19 +1,59 @@
-"""Interim: cosine plus bounded BM25. The search author replaces this file."""
+"""Finds and ranks chunks for a question: words and vectors, fused as evidence (evidence.py).
 
+A ranking has two stages. The first ranks the best chunks of each side and serves every page people look at. The second,
+computed only for pages beyond it, ranks all other allowed chunks after them, so that paging reaches everything, once.
+The ranking never depends on the page that is asked for.
+"""
+
+import datetime
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from trivium.errors import ModelUnavailable
-from trivium.model.filters import And, In
-from trivium.model.hits import Hit, Ranking, SearchQuery
+from trivium.errors import InvalidInput, ModelUnavailable
+from trivium.model.chunk import SOURCES
+from trivium.model.embedding import Ids, Vector
+from trivium.model.filters import And, Filter, In
+from trivium.model.hits import Ranking, SearchMode, SearchQuery
 from trivium.ports.chunks import ChunkStore
 from trivium.ports.embedder import Embedder
-from trivium.ports.keywords import KeywordIndex
+from trivium.ports.keywords import KeywordIndex, KeywordMatches
+from trivium.ports.reranker import Reranker
 from trivium.ports.vectors import VectorIndex
+from trivium.search import evidence
+from trivium.search.boosts import BoostSettings, boost
+from trivium.search.evidence import Background, Scores
+from trivium.search.ranked import Fusion, Ranked, ranked, reordered
+from trivium.search.remembered import Remembered
+
+DEPTH = 500  # of each side; 100 already gives the same figures on the open sets
+HEAD = 50  # hits that boosts and the reranker look at, since both need the text
+
+_NO_WORDS = KeywordMatches(np.empty(0, np.int64), np.empty(0, np.float32), 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sides:
+    """How this query is searched, and what was lost on the way."""
+
+    mode: SearchMode
+    vector: Vector | None = None
+    background: Background = evidence.PRIOR
+    degraded: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Corpus:
+    """What is worth knowing about one generation of the vectors."""
+
+    with_vectors: Ids
+    sample: Ids
 
 
 class HybridSearch:
+    """Thread-safe. `refresh` is called before every search, so that the indexes can catch up with the store."""
+
     def __init__(
         self,
         vectors: VectorIndex,
@@ -21,46 +61,172 @@ class HybridSearch:
         chunks: ChunkStore,
         embedder: Embedder,
         refresh: Callable[[], None] = lambda: None,
+        *,
+        fusion: Fusion = "adaptive",
+        boosts: BoostSettings | None = None,
+        reranker: Reranker | None = None,
+        today: Callable[[], datetime.date] = datetime.date.today,
     ) -> None:
         self._vectors, self._keywords, self._chunks, self._embedder = vectors, keywords, chunks, embedder
-        self._refresh = refresh
+        self._refresh, self._fusion, self._reranker, self._today = refresh, fusion, reranker, today
+        self._boosts = boosts or BoostSettings()
+        self._corpora: Remembered[tuple[int, int], _Corpus] = Remembered(1)
+        self._allowed_ids: Remembered[tuple[int, Filter], Ids] = Remembered(16)
+        self._wholes: Remembered[tuple[SearchQuery, int], Ranked] = Remembered(2)
 
     def search(self, query: SearchQuery) -> Ranking:
+        """The page `query` asks for. BM25 alone, and the reason in `degraded`, where there is no model."""
+        if query.limit < 0 or query.offset < 0:
+            raise InvalidInput("limit and offset count from 0", field="limit" if query.limit < 0 else "offset")
         self._refresh()
         generation = self._chunks.generation()
-        within = None
-        if query.condition is not None or len(query.sources) < 3:
-            parts = [In("source", query.sources)] + ([query.condition] if query.condition else [])
-            within = self._chunks.select(And(tuple(parts)))
+        corpus = self._corpora.get((generation, self._vectors.position), self._corpus)
+        allowed = self._allowed(query, generation)
+        sides = self._sides(query, corpus)
+        first = self._first_stage(query, sides, allowed)
+        first, unread = self._read(query, first)
+        found, total = self._reaching(query, sides, allowed, corpus, generation, first)
+        return Ranking(
+            query,
+            generation,
+            total,
+            found.hits(query.offset, min(query.offset + query.limit, total), sides.mode),
+            sides.mode,
+            self._missing(corpus, allowed),
+            sides.degraded or unread,
+            {"hybrid": evidence.KEYWORD_WEIGHT, "vector": 0.0, "bm25": 1.0}[sides.mode],
+        )
+
+    def _corpus(self) -> _Corpus:
+        ids = self._vectors.ids()
+        return _Corpus(ids, evidence.sample_of(ids))
+
+    def _allowed(self, query: SearchQuery, generation: int) -> Ids | None:
+        """The sorted ids the query is restricted to; None for no restriction."""
+        conditions: list[Filter] = [query.condition] if query.condition is not None else []
+        if set(query.sources) != set(SOURCES):
+            conditions.append(In("source", tuple(query.sources)))
+        allowed = None
+        if conditions:
+            whole = And(tuple(conditions))
+            allowed = self._allowed_ids.get((generation, whole), lambda: self._chunks.select(whole))
         if query.chunk_ids is not None:
-            ids = np.unique(np.array(query.chunk_ids, dtype=np.int64))
-            within = ids if within is None else np.intersect1d(ids, within)
-        matches = self._keywords.match(query.text, 1000, within)
-        words = dict(zip(matches.ids.tolist(), (matches.scores / max(matches.bound, 1e-9)).tolist(), strict=True))
-        degraded, cosines = None, {}
+            chosen = np.unique(np.array(query.chunk_ids, np.int64))
+            known = np.sort(np.array([chunk.chunk_id for chunk in self._chunks.get(chosen.tolist())], np.int64))
+            allowed = known if allowed is None else np.intersect1d(known, allowed, assume_unique=True)
+        return allowed
+
+    def _sides(self, query: SearchQuery, corpus: _Corpus) -> _Sides:
+        if query.mode == "bm25":
+            return _Sides("bm25")
+        if query.mode == "hybrid" and not corpus.with_vectors.size:
+            return _Sides("bm25", degraded="no chunk has a vector yet" if self._chunks.count() else None)
         try:
             vector = self._embedder.embed_queries([query.text])[0]
-            near, _ = self._vectors.nearest(vector, 1000, within)
-            ids = np.union1d(near, matches.ids)
-            cosines = dict(zip(ids.tolist(), self._vectors.cosines(vector, ids).tolist(), strict=True))
         except ModelUnavailable as error:
-            degraded = error.message
-        scores = {}
-        for i in words.keys() | cosines.keys():
-            cos = cosines.get(i, float("nan"))
-            scores[i] = (0 if cos != cos else max(cos, 0)) / 1.7 + 0.7 * words.get(i, 0) / 1.7
-        order = sorted(scores, key=lambda i: (-scores[i], i))
-        hits = tuple(
-            Hit(
-                i,
-                rank,
-                min(scores[i], 0.9999) * (1 - rank * 1e-9),
-                (1 + cosines[i]) / 2 if cosines.get(i, float("nan")) == cosines.get(i, 0) else None,
-                words.get(i, 0.0),
-                "hybrid",
-            )
-            for rank, i in enumerate(order, start=1)
+            if query.mode == "vector":
+                raise
+            return _Sides("bm25", degraded=error.message)
+        return _Sides(query.mode, vector, evidence.background(self._cosines(vector, corpus.sample)))
+
+    def _cosines(self, vector: Vector, ids: Ids) -> Scores:
+        return evidence.on_reference_scale(self._vectors.cosines(vector, ids), self._embedder.model)
+
+    def _first_stage(self, query: SearchQuery, sides: _Sides, allowed: Ids | None) -> Ranked:
+        near = np.empty(0, np.int64)
+        if sides.vector is not None:
+            near = self._vectors.nearest(sides.vector, DEPTH, allowed)[0]
+        if sides.mode == "vector":
+            return self._ranked(sides, np.sort(near), [])
+        words = [self._keywords.match(query.text, DEPTH, allowed)]
+        alone = np.setdiff1d(near, words[0].ids)
+        if words[0].ids.size == DEPTH and alone.size:
+            # The keyword list was cut: near chunks that are not on it may still contain words of the query.
+            words.append(self._keywords.match(query.text, alone.size, alone))
+        return self._ranked(sides, np.union1d(near, words[0].ids), words)
+
+    def _ranked(self, sides: _Sides, ids: Ids, words: list[KeywordMatches]) -> Ranked:
+        bm25 = np.zeros(ids.size)
+        for matches in words:
+            at = np.searchsorted(ids, matches.ids)
+            bm25[at] = matches.scores
+        bound = words[0].bound if words else np.nan
+        cosines = np.full(ids.size, np.nan) if sides.vector is None else self._cosines(sides.vector, ids)
+        return ranked(ids, sides.mode, self._fusion, cosines, sides.background, bm25, bound)
+
+    def _read(self, query: SearchQuery, first: Ranked) -> tuple[Ranked, str | None]:
+        """Boosts and the reranker have their say on the head; the second value tells what could not be done."""
+        wants_reranking = query.rerank and self._reranker is not None
+        if not first.ids.size or not (wants_reranking or self._boosts.is_on):
+            return first, None
+        head = self._chunks.get(first.ids[:HEAD].tolist())
+        today = self._today()
+        factors = {chunk.chunk_id: boost(self._boosts, query, chunk, today) for chunk in head}
+        judged: dict[int, float] = {}
+        unread = None
+        if wants_reranking and self._reranker is not None:
+            try:
+                scores = self._reranker.rerank(query.text, [_readable(c.context_header, c.text) for c in head])
+                judged = {chunk.chunk_id: float(score) for chunk, score in zip(head, scores, strict=True)}
+            except ModelUnavailable as error:
+                unread = error.message
+        return reordered(first, min(HEAD, first.ids.size), factors, judged), unread
+
+    def _reaching(
+        self,
+        query: SearchQuery,
+        sides: _Sides,
+        allowed: Ids | None,
+        corpus: _Corpus,
+        generation: int,
+        first: Ranked,
+    ) -> tuple[Ranked, int]:
+        """The ranking as far as the page reaches, and where the whole of it ends."""
+        within_first = int(np.count_nonzero(first.scores >= query.min_score))
+        if within_first < first.ids.size:
+            return first, within_first
+        everything = self._size(sides, allowed, corpus, first)
+        is_enough = query.offset + query.limit <= first.ids.size and query.min_score <= 0
+        if everything is not None and (is_enough or everything <= first.ids.size):
+            return first, max(everything, first.ids.size)
+        key = (replace(query, offset=0, limit=0, min_score=0.0), generation)
+        whole = self._wholes.get(
+            key, lambda: first.followed_by(self._second_stage(query, sides, allowed, corpus, first))
         )
-        page = hits[query.offset : query.offset + query.limit]
-        missing = self._chunks.count() - len(self._vectors.ids())
-        return Ranking(query, generation, len(hits), page, "hybrid", missing, degraded)
+        return whole, int(np.count_nonzero(whole.scores >= query.min_score))
+
+    def _size(self, sides: _Sides, allowed: Ids | None, corpus: _Corpus, first: Ranked) -> int | None:
+        """How many chunks the whole ranking has; None where only ranking them can tell."""
+        if sides.mode == "bm25":
+            return first.ids.size if first.ids.size < DEPTH else None
+        if sides.mode == "vector":
+            return corpus.with_vectors.size if allowed is None else int(np.isin(allowed, corpus.with_vectors).sum())
+        return self._chunks.count() if allowed is None else allowed.size
+
+    def _second_stage(
+        self, query: SearchQuery, sides: _Sides, allowed: Ids | None, corpus: _Corpus, first: Ranked
+    ) -> Ranked:
+        words = []
+        everything = corpus.with_vectors if sides.mode == "vector" else self._keywords.ids()
+        if sides.mode != "vector":
+            words = [self._keywords.match(query.text, max(1, everything.size), allowed)]
+        if sides.mode == "bm25":
+            everything = np.sort(words[0].ids)
+        elif allowed is not None:
+            everything = np.intersect1d(everything, allowed, assume_unique=True)
+        rest = np.setdiff1d(everything, first.ids, assume_unique=True)
+        return self._ranked(sides, rest, [_only(matches, rest) for matches in words])
+
+    def _missing(self, corpus: _Corpus, allowed: Ids | None) -> int:
+        if allowed is None:
+            return max(0, self._chunks.count() - corpus.with_vectors.size)
+        return int(allowed.size - np.isin(allowed, corpus.with_vectors, assume_unique=True).sum())
+
+
+def _only(matches: KeywordMatches, ids: Ids) -> KeywordMatches:
+    inside = np.isin(matches.ids, ids)
+    return KeywordMatches(matches.ids[inside], matches.scores[inside], matches.bound)
+
+
+def _readable(header: str, text: str) -> str:
+    return f"{header}\n{text}" if header else text
