@@ -105,7 +105,7 @@ def _one_life(folder: Path, seed: int, start: int, dice: random.Random) -> int:
     assert child.stdout is not None
     assert child.stdout.readline().strip() == "ready"
     os.set_blocking(child.stdout.fileno(), False)
-    time.sleep(dice.uniform(0.01, 0.8))
+    time.sleep(dice.uniform(0.01, 2.5))
     child.send_signal(signal.SIGKILL)
     child.wait()
     acknowledged = [int(line) for line in (child.stdout.read() or "").splitlines()]

@@ -26,7 +26,9 @@ from trivium.ports.counters import Counters
 from trivium.ports.embedder import Embedder
 from trivium.ports.keys import KeyStore
 from trivium.ports.limits import ConductStore, LimitStore
+from trivium.ports.reranker import Reranker
 from trivium.ports.tokens import TokenCounter
+from trivium.search.boosts import BoostSettings
 from trivium.search.checkup import IndexState, check_keywords, check_vectors
 from trivium.search.follow import Follower, FollowingKeywords, FollowingVectors
 from trivium.search.hybrid import HybridSearch
@@ -159,7 +161,16 @@ class App:
             self.follower.catch_up()
             follower.catch_up()
 
-        search = HybridSearch(vectors, self._keywords, self.chunks, embedder, refresh=refresh)
+        search = HybridSearch(
+            vectors,
+            self._keywords,
+            self.chunks,
+            embedder,
+            refresh,
+            fusion=self.settings.fusion,
+            boosts=BoostSettings(**self.settings.boosts, recency_half_life_days=self.settings.recency_half_life_days),
+            reranker=open_reranker(self.settings),
+        )
         return _ModelParts(embedder, vectors, follower, embedding, search)
 
 
@@ -219,9 +230,23 @@ def embedder_opener(settings: Settings) -> OpenEmbedder:
             return HttpEmbedder(settings.embedder_url, name, settings.embedder_key.get_secret_value())
         from trivium.backends.onnx import open_model
 
-        return open_model(name, cache_dir=settings.model_cache, folder=settings.model_path, offline=settings.offline)
+        return open_model(
+            name,
+            cache_dir=settings.model_cache,
+            folder=settings.model_path,
+            offline=settings.offline,
+            threads=settings.threads,
+        )
 
     return open_named
+
+
+def open_reranker(settings: Settings) -> Reranker | None:
+    if not settings.reranker:
+        return None
+    from trivium.backends.onnx import open_reranker as open_onnx
+
+    return open_onnx(settings.reranker, cache_dir=settings.model_cache, offline=settings.offline)
 
 
 def _identity(embedder: Embedder) -> tuple[str, int]:
