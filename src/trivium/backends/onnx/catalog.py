@@ -98,7 +98,8 @@ MINILM = KnownModel(
 )
 
 GRANITE = KnownModel(
-    model=EmbeddingModel("granite-embedding-30m-english", dimension=384, max_tokens=512),
+    # scale and offset: 1 maps to 1, the rest to MiniLM's quantiles (docs/decisions/embedding.md)
+    model=EmbeddingModel("granite-embedding-30m-english", dimension=384, max_tokens=512, scale=1.946, offset=-0.946),
     pooling="cls",
     architecture=Architecture(layers=6, heads=12, layer_norm_eps=1e-12, position_offset=2),
     wheel=Wheel(
