@@ -75,9 +75,12 @@ class CheckConcepts:
     def verify(self, repair: bool = False) -> Verdict:
         """Compares all of them; with `repair`, puts right what differs and compares again. Records the last result."""
         verdict = self._compare()
-        if repair and not verdict.consistent:
+        # First what is wrong is put again; what that does not cure is dropped before it is put.
+        for anew in (False, True) if repair else ():
+            if verdict.consistent:
+                break
             for finding in verdict.findings:
-                self._repair(finding)
+                self._repair(finding, anew)
             verdict = self._compare()
         self._ledger.record(verdict.summary())
         return verdict
@@ -114,16 +117,17 @@ class CheckConcepts:
         finding = _compared(self._runner.projection(name), state, position, waiting | {p.stream for p in parked})
         return Finding(**{**_fields(finding), "parked": len(parked)})
 
-    def _repair(self, finding: Finding) -> None:
+    def _repair(self, finding: Finding, anew: bool) -> None:
         wrong = (*finding.missing, *finding.different)
+        drop = (*finding.stray, *finding.different) if anew else finding.stray
         if finding.projection in self._together:
             with self._log.exclusive():
                 items = replay(self._log).items
-                _put(self._together[finding.projection], [items[i] for i in wrong if i in items], finding.stray)
+                _put(self._together[finding.projection], [items[i] for i in wrong if i in items], drop)
             return
         with self._alone():
             items = replay(self._log).items
-            _put(self._runner.projection(finding.projection), [items[i] for i in wrong if i in items], finding.stray)
+            _put(self._runner.projection(finding.projection), [items[i] for i in wrong if i in items], drop)
         self._runner.retry(finding.projection)
 
     @contextmanager
@@ -158,10 +162,10 @@ def _write(projection: ConceptProjection, state: Replayed) -> None:
     _put(projection, list(state.items.values()), stray)
 
 
-def _put(projection: ConceptProjection, items: Sequence[Item], stray: Sequence[str]) -> None:
+def _put(projection: ConceptProjection, items: Sequence[Item], drop: Sequence[str]) -> None:
     """Concepts before the relationships between them."""
     ordered = sorted(items, key=lambda item: not isinstance(item, Concept))
-    projection.apply([], stray)
+    projection.apply([], drop)
     for start in range(0, len(ordered), BATCH):
         projection.apply(ordered[start : start + BATCH], ())
 

@@ -1,5 +1,6 @@
 """The concepts room on SQLite: puts its tables, its projections and its use cases together."""
 
+import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
@@ -40,8 +41,8 @@ def open_concepts(
     clock: Clock = utc_now,
 ) -> Concepts:
     """`documents` must live in the same database: a concept and its search text commit together. `nearest` and `model`
-    are those of the vector index; `index_positions` the change-log positions of the indexes, by name; `alone` keeps two
-    processes from bringing the same remote projection along at once."""
+    are those of the vector index; `index_positions` the change-log positions of the "keywords" and "vectors" indexes;
+    `alone` keeps two processes from bringing the same remote projection along at once."""
     tables = ConceptTables(database)
     log, ledger = SqliteEventLog(tables, clock), SqliteProjectionLedger(tables)
     catalogue, graph = SqliteConceptCatalogue(tables), SqliteConceptGraph(tables)
@@ -72,13 +73,28 @@ def _nothing() -> None:
 
 
 def _behind(tables: ConceptTables, positions: Callable[[], Mapping[str, int]]) -> dict[str, int]:
-    """For every index, how many concepts it has not taken in their present form."""
+    """For every index, how many concepts it has not taken in their present form: "keywords" wait for text, "vectors"
+    for the text to be embedded and for the vectors."""
     with tables.snapshot() as db:
         return {
-            name: db.execute(
-                "SELECT COUNT(DISTINCT chunk_id) FROM changes JOIN chunks USING (chunk_id)"
-                " JOIN documents USING (document_id) WHERE position > ? AND source = 'concepts'",
-                (position,),
-            ).fetchone()[0]
+            name: _changed(db, "text" if name == "keywords" else "vectors", position)
+            + (_unembedded(db) if name == "vectors" else 0)
             for name, position in positions().items()
         }
+
+
+def _changed(db: sqlite3.Connection, kind: str, position: int) -> int:
+    row = db.execute(
+        "SELECT COUNT(DISTINCT chunk_id) FROM changes JOIN chunks USING (chunk_id) JOIN documents USING (document_id)"
+        " WHERE position > ? AND kind = ? AND source = 'concepts'",
+        (position, kind),
+    ).fetchone()
+    return int(row[0])
+
+
+def _unembedded(db: sqlite3.Connection) -> int:
+    row = db.execute(
+        "SELECT COUNT(*) FROM embedding_queue JOIN models USING (model_id) JOIN chunks USING (chunk_id)"
+        " JOIN documents USING (document_id) WHERE active AND source = 'concepts'"
+    ).fetchone()
+    return int(row[0])

@@ -112,7 +112,7 @@ def edit(
     with opened() as trivium:
         concepts: Concepts = trivium.concepts
         if restore:
-            done = {"restored": concepts.change.restore(which, expected_version).version}
+            done: dict[str, Any] = {"restored": concepts.change.restore(which, expected_version).version}
         elif delete:
             done = {"deleted": concepts.change.delete(_id(concepts, which), expected_version).version}
         else:
