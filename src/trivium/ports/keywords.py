@@ -41,5 +41,8 @@ class KeywordIndex(Protocol):
     def match(self, query: str, limit: int, within: Ids | None = None) -> KeywordMatches:
         """Any text is a valid query: no syntax in it is ever interpreted. `within` is a sorted array of allowed ids."""
 
+    def count(self, query: str, within: Ids | None = None) -> int:
+        """How many chunks `match` would find without a limit."""
+
     def ids(self) -> Ids:
         """Every chunk id in the index, sorted."""

@@ -185,9 +185,9 @@ class HybridSearch:
         within_first = int(np.count_nonzero(first.scores >= query.min_score))
         if within_first < first.ids.size:
             return first, within_first
-        everything = self._size(sides, allowed, corpus, first)
+        everything = self._size(query, sides, allowed, corpus, first)
         is_enough = query.offset + query.limit <= first.ids.size and query.min_score <= 0
-        if everything is not None and (is_enough or everything <= first.ids.size):
+        if is_enough or everything <= first.ids.size:
             return first, max(everything, first.ids.size)
         key = (replace(query, offset=0, limit=0, min_score=0.0), generation)
         whole = self._wholes.get(
@@ -195,10 +195,10 @@ class HybridSearch:
         )
         return whole, int(np.count_nonzero(whole.scores >= query.min_score))
 
-    def _size(self, sides: _Sides, allowed: Ids | None, corpus: _Corpus, first: Ranked) -> int | None:
-        """How many chunks the whole ranking has; None where only ranking them can tell."""
+    def _size(self, query: SearchQuery, sides: _Sides, allowed: Ids | None, corpus: _Corpus, first: Ranked) -> int:
+        """How many chunks the whole ranking has."""
         if sides.mode == "bm25":
-            return first.ids.size if first.ids.size < DEPTH else None
+            return first.ids.size if first.ids.size < DEPTH else self._keywords.count(query.text, allowed)
         if sides.mode == "vector":
             return corpus.with_vectors.size if allowed is None else int(np.isin(allowed, corpus.with_vectors).sum())
         return self._chunks.count() if allowed is None else allowed.size

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import tantivy
@@ -67,6 +68,12 @@ class TantivyKeywordIndex:
                 return KeywordMatches(np.empty(0, np.int64), np.empty(0, np.float32), bound)
             ids, scores = snapshot.top(known, limit, within)
             return KeywordMatches(ids, scores, bound)
+
+    def count(self, query: str, within: Ids | None = None) -> int:
+        with _border():
+            snapshot = self._current()
+            known = snapshot.query(snapshot.rarest(self._analyzer.query_terms(query)))
+            return 0 if known is None else snapshot.count(known, within)
 
     def ids(self) -> Ids:
         with _border():
@@ -144,15 +151,13 @@ class _Snapshot:
         return tantivy.Query.boolean_query([(tantivy.Occur.Should, part) for part in parts]) if parts else None
 
     def top(self, query: tantivy.Query, limit: int, within: Ids | None) -> tuple[Ids, "np.typing.NDArray[np.float32]"]:
-        if within is None:
-            return self._best_of(query, limit, None)
-        if within.size <= _FEW_IDS:
-            single = [(tantivy.Occur.Should, self._term("chunk_id", int(chunk_id))) for chunk_id in within]
-            return self._best_of(_restricted(query, tantivy.Query.boolean_query(single)), limit, None)
-        if within.size < _BROAD_SHARE * self._searcher.num_docs:
-            allowed = tantivy.Query.term_set_query(self._schema, "chunk_id", within.tolist())
-            return self._best_of(_restricted(query, allowed), limit, None)
-        return self._best_of(query, limit, within)
+        if within is not None and within.size >= max(_FEW_IDS, _BROAD_SHARE * self._searcher.num_docs):
+            return self._best_of(query, limit, within)
+        return self._best_of(self._restricted(query, within), limit, None)
+
+    def count(self, query: tantivy.Query, within: Ids | None) -> int:
+        found: Any = self._searcher.search(self._restricted(query, within), 1, count=True)
+        return int(found.count)  # missing in tantivy's type stubs
 
     def ids(self) -> Ids:
         found = self._searcher.search(tantivy.Query.all_query(), max(1, self._searcher.num_docs), count=False)
@@ -181,6 +186,17 @@ class _Snapshot:
                 return ids[order], kept[order]
             fetch *= 4
 
+    def _restricted(self, query: tantivy.Query, within: Ids | None) -> tantivy.Query:
+        if within is None:
+            return query
+        if within.size <= _FEW_IDS:
+            single = [(tantivy.Occur.Should, self._term("chunk_id", int(chunk_id))) for chunk_id in within]
+            allowed = tantivy.Query.boolean_query(single)
+        else:
+            allowed = tantivy.Query.term_set_query(self._schema, "chunk_id", within.tolist())
+        only = tantivy.Query.const_score_query(allowed, 0.0)
+        return tantivy.Query.boolean_query([(tantivy.Occur.Must, only), (tantivy.Occur.Must, query)])
+
     def _parts(self, term: str) -> Iterator[tantivy.Query]:
         if self._frequency("text", term):
             yield self._term("text", term)
@@ -200,11 +216,6 @@ class _Snapshot:
         hits = self._searcher.search(self._term("chunk_id", _POSITION_ROW), 1, count=False).hits
         values = self._searcher.fast_field_values("position", [address for _, address in hits])
         return int(values[0] or 0) if values else 0
-
-
-def _restricted(query: tantivy.Query, allowed: tantivy.Query) -> tantivy.Query:
-    only = tantivy.Query.const_score_query(allowed, 0.0)
-    return tantivy.Query.boolean_query([(tantivy.Occur.Must, only), (tantivy.Occur.Must, query)])
 
 
 def _schema() -> tantivy.Schema:
