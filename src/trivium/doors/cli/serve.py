@@ -40,7 +40,7 @@ def serve_stdio(settings: "Settings") -> None:
     from trivium.doors.mcp.server import build_server, open_gate
     from trivium.doors.mcp.telemetry import start_telemetry
 
-    gate = open_gate(settings)
+    gate = open_gate(settings, at_once=False)
     try:
         start_telemetry()
         anyio.run(lambda: build_server(gate).run_stdio_async(show_banner=False))

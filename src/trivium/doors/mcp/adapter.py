@@ -1,5 +1,6 @@
 """Between FastMCP and the gate: who is calling, on which thread the work runs, what goes on the wire."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -24,6 +25,7 @@ CALLER = "trivium.caller"  # where the HTTP door leaves who is calling, in the A
 _GRACE_S = 0.5
 _THREADS = 32
 _AUTH_ERROR = -32001
+_AFTER_LIST_S = 0.05  # the answer is on its way by then
 
 
 def current_caller(gate: Gate) -> Caller:
@@ -159,4 +161,5 @@ class Listing(Middleware):
             # A client without a good key learns why there is nothing, instead of seeing a server without tools.
             raise McpError(code=_AUTH_ERROR, message=f"{error.message} {error.hint or ''}".strip()) from None
         visible = {tool.name for tool in self._gate.visible(caller)}
+        asyncio.get_running_loop().call_later(_AFTER_LIST_S, self._gate.opening.start)
         return [tool for tool in await call_next(context) if tool.name in visible]

@@ -161,7 +161,7 @@ def _warn(call: Call, found: Page, offset: int, draft: Draft) -> None:
             )
         )
     best = found.hits[0].hybrid_score if found.hits else 0.0
-    if offset == 0 and best < settings.low_quality_threshold:
+    if offset == 0 and (not found.hits or best < settings.low_quality_threshold):
         what = f"No result scores {settings.low_quality_threshold:g} or more" if found.hits else "Nothing was found"
         draft.warnings.append(warning("info", "LOW_QUALITY_RESULTS", what, "Try different keywords or fewer filters"))
 

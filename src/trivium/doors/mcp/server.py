@@ -78,15 +78,23 @@ def load_tools(settings: Settings) -> list[Tool]:
     return [tool for module in modules for tool in module.tools(served)]
 
 
-def open_gate(settings: Settings, open_app: "Callable[[], App] | None" = None, guard: Guard | None = None) -> Gate:
-    """The gate over one data folder. The app begins to open in the background."""
+def open_gate(
+    settings: Settings,
+    open_app: "Callable[[], App] | None" = None,
+    guard: Guard | None = None,
+    *,
+    at_once: bool = True,
+) -> Gate:
+    """The gate over one data folder. The app opens in the background: at once, or when the first client has its list of
+    tools (Listing), so that the one does not slow down the other."""
     from trivium import app as composition
     from trivium.doors.mcp.resources import READERS
 
     guard = guard or build_guard(settings, composition.open_guard(settings))
     services = build_services(settings, guard, composition.open_counter(settings))
     opening = Opening(open_app or (lambda: composition.open_app(settings)))
-    opening.start()
+    if at_once:
+        opening.start()
     return Gate(settings, guard, services, opening, load_tools(settings), hidden=READERS)
 
 
