@@ -12,7 +12,7 @@ from trivium.model.embedding import Ids, Vector
 _WEIGHED_SHARE = 0.01  # of all rows go from counting to weighing,
 _WEIGHED_LEAST = 8_000
 _RESCORED_LEAST = 1_250  # and this many from weighing to exact scores
-_RESCORED_PER_RESULT = 1.5
+_RESCORED_PER_RESULT = 2
 _EXACT_FILTER_ROWS = 4_000  # a filter that leaves no more is searched without a scan
 _DENSE_IDS = 16  # ids up to this many times their number are looked up in a table
 
