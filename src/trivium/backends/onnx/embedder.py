@@ -119,9 +119,9 @@ class OnnxEmbedder:
                 list(pool.map(run, batches))
 
     def _cut(self, ids: list[int]) -> npt.NDArray[np.int32]:
-        """Truncates, keeping the closing special token."""
+        """Truncates, keeping the closing special token. A tokenizer without special tokens may see nothing at all."""
         limit = self._model.max_tokens
-        return np.array(ids if len(ids) <= limit else [*ids[: limit - 1], ids[-1]], np.int32)
+        return np.array((ids or [0]) if len(ids) <= limit else [*ids[: limit - 1], ids[-1]], np.int32)
 
 
 def _batches(lengths: list[int]) -> Iterator[list[int]]:

@@ -1,5 +1,6 @@
 """The endpoint's bad days: busy, gone, wrong, slow. A real server plays each of them."""
 
+import contextlib
 import json
 import threading
 from collections.abc import Iterator
@@ -42,11 +43,12 @@ def handler(server: Server) -> type[BaseHTTPRequestHandler]:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             status, headers, answer = server.answer(self.path, self.headers["Authorization"], body)
             raw = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
-            self.send_response(status)
-            for name, value in (headers | {"Content-Length": str(len(raw))}).items():
-                self.send_header(name, value)
-            self.end_headers()
-            self.wfile.write(raw)
+            with contextlib.suppress(ConnectionError):  # the client may have left
+                self.send_response(status)
+                for name, value in (headers | {"Content-Length": str(len(raw))}).items():
+                    self.send_header(name, value)
+                self.end_headers()
+                self.wfile.write(raw)
 
         def log_message(self, *_: object) -> None:
             pass
