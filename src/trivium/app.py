@@ -17,6 +17,7 @@ from trivium.backends.sqlite.embeddings import SqliteEmbeddingQueue, SqliteModel
 from trivium.backends.sqlite.overview import SqliteOverview
 from trivium.backends.sqlite.portable import export_lines, import_lines
 from trivium.backends.tantivy import TantivyKeywordIndex
+from trivium.documents.background import Background
 from trivium.documents.embed import EmbedChunks
 from trivium.documents.ingest import IngestDocuments
 from trivium.errors import ModelMismatch
@@ -58,6 +59,7 @@ class App:
         self.database = Database(self.data / "trivium.db")
         self._open_embedder = open_embedder
         self._parts: _ModelParts | None = None
+        self._background: Background | None = None
         self._opening = threading.Lock()
         self._store = SqliteDocumentStore(self.database)
         self.log = SqliteChangeLog(self.database)
@@ -124,7 +126,14 @@ class App:
         parts = self._current()
         return [check_keywords(self.log, self._keywords), check_vectors(self.log, parts.vectors, parts.embedder.model)]
 
+    def start_background(self) -> None:
+        """From now on, and until `close`, gives vectors to whatever waits for them, whichever process added it."""
+        self._background = Background(self.chunks.generation, [lambda stop: self.embedding.run(stop=stop)])
+        self._background.start()
+
     def close(self) -> None:
+        if self._background is not None:
+            self._background.stop()
         self.database.close()
 
     def _current(self) -> _ModelParts:

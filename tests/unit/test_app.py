@@ -1,5 +1,7 @@
 """One data folder, several processes, one model at a time."""
 
+import shutil
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -79,8 +81,6 @@ def test_search_works_before_there_are_vectors_and_says_what_lacks_them(app: App
 
 
 def test_lost_indexes_are_built_again_from_the_store(data: Path, open_data: Callable[..., App], write: Write) -> None:
-    import shutil
-
     first = open_data(data)
     first.documents.add([write("a.md", "A zebra.")])
     first.embedding.run()
@@ -98,3 +98,15 @@ def test_a_folder_of_a_newer_trivium_is_refused(data: Path, open_data: Callable[
         db.execute("UPDATE migrations SET version = 99 WHERE part = 'documents'")
     with pytest.raises(Conflict, match="newer"):
         open_data(data)
+
+
+def test_a_server_gives_vectors_to_what_another_process_added(
+    data: Path, open_data: Callable[..., App], write: Write
+) -> None:
+    server, writer = open_data(data), open_data(data)
+    server.start_background()
+    writer.documents.add([write("a.md", "A zebra.")])
+    until = time.monotonic() + 60
+    while writer.embedding.pending() and time.monotonic() < until:
+        time.sleep(0.05)
+    assert writer.embedding.pending() == 0
