@@ -179,6 +179,7 @@ def test_pdf_lines_become_paragraphs_and_larger_type_headings() -> None:
     ]
     assert (document.title, document.date) == ("Report", "2026-01-02T03:04:05+00:00")
     assert document.metadata["pages"] == 2
+    assert document.metadata["page_starts"] == [0, document.text.index("were in the year")]
 
 
 def test_pdf_running_heads_and_page_numbers_are_dropped_and_page_starts_kept() -> None:

@@ -17,6 +17,10 @@ class TextBuilder:
         self._length = 0
 
     @property
+    def last(self) -> Block:
+        return self._blocks[-1]
+
+    @property
     def length(self) -> int:
         return self._length
 

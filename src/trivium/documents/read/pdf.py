@@ -49,6 +49,7 @@ class _Line:
 class _Paragraph:
     page: int
     lines: list[_Line] = field(default_factory=list)
+    goes_on_at: dict[int, int] = field(default_factory=dict)  # page: the first line that stands on it
 
     @property
     def size(self) -> float:
@@ -170,7 +171,8 @@ def _across_pages(paragraphs: Iterator[_Paragraph]) -> Iterator[_Paragraph]:
     """A paragraph that goes on over the page is one."""
     last: _Paragraph | None = None
     for paragraph in paragraphs:
-        if last is not None and last.page != paragraph.page and _goes_on(last, paragraph):
+        if last is not None and _goes_on(last, paragraph):
+            last.goes_on_at[paragraph.page] = len(last.lines)
             last.lines.extend(paragraph.lines)
             continue
         if last is not None:
@@ -181,21 +183,36 @@ def _across_pages(paragraphs: Iterator[_Paragraph]) -> Iterator[_Paragraph]:
 
 
 def _goes_on(last: _Paragraph, paragraph: _Paragraph) -> bool:
+    over_the_page = paragraph.page > max([last.page, *last.goes_on_at])
     begins_lower = paragraph.lines[0].text[:1].islower()
-    return begins_lower and last.size == paragraph.size and not last.lines[-1].text.endswith(_SENTENCE_END)
+    return (
+        over_the_page
+        and begins_lower
+        and last.size == paragraph.size
+        and not last.lines[-1].text.endswith(_SENTENCE_END)
+    )
 
 
 def _written(paragraphs: Sequence[_Paragraph], pages: int) -> tuple[TextBuilder, list[Scalar]]:
     levels = _heading_levels(paragraphs)
     builder = TextBuilder()
-    starts: list[Scalar] = [0]
+    starts: dict[int, int] = {}
     for paragraph in paragraphs:
-        while len(starts) <= paragraph.page:
-            starts.append(builder.length + 2)  # past the blank line that will part it
         kind, text, level = _block(paragraph, levels)
-        builder.add(kind, text, level=level, tight=False)
-    starts.extend([builder.length] * (pages - len(starts)))
-    return builder, starts
+        builder.add(kind, text, level=level)
+        starts.setdefault(paragraph.page, builder.last.start)
+        for page, line in paragraph.goes_on_at.items():
+            starts[page] = builder.length - len(joined([rest.text for rest in paragraph.lines[line:]]))
+    return builder, _filled(starts, pages, builder.length)
+
+
+def _filled(starts: dict[int, int], pages: int, end: int) -> list[Scalar]:
+    """A page without text begins where the next one does."""
+    result: list[Scalar] = []
+    for page in reversed(range(pages)):
+        end = starts.get(page, end)
+        result.append(end)
+    return result[::-1]
 
 
 def _heading_levels(paragraphs: Sequence[_Paragraph]) -> dict[float, int]:
