@@ -1,8 +1,9 @@
-"""Opens the concepts room over a folder, with the deterministic embedder and the real indexes."""
+"""Opens the concepts room over a folder, with the deterministic embedder and the real indexes, and calls its tools."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from trivium.backends.bits import BitsVectorIndex
@@ -17,6 +18,10 @@ from trivium.backends.sqlite.embeddings import SqliteEmbeddingQueue, SqliteModel
 from trivium.concepts.find import NearestByVectors
 from trivium.concepts.room import Concepts
 from trivium.documents.embed import EmbedChunks
+from trivium.doors.mcp.concepts import tools
+from trivium.doors.mcp.tools import Call, Failure, Reply
+from trivium.errors import TriviumError
+from trivium.model.concept import compact_json
 from trivium.ports.concept_projection import ConceptProjection
 from trivium.ports.embedder import Embedder
 from trivium.search.follow import Follower, FollowingVectors
@@ -66,3 +71,41 @@ def open_room(
         **more,
     )
     return Room(concepts, database, embedder, embedding.run)
+
+
+class Toolbox:
+    """Calls the concept tools as the gate does: arguments parsed, errors in the toolset's shape."""
+
+    def __init__(self, concepts: Concepts) -> None:
+        self.tools = {one.name: one for one in tools(frozenset({"concepts"}))}
+        app: Any = SimpleNamespace(concepts=concepts)
+        nothing: Any = None
+        self._call = Call(app, nothing, nothing, nothing, "request", 0.0, nothing)
+
+    def reply(self, name: str, /, **arguments: Any) -> Reply:
+        tool = self.tools[name]
+        try:
+            return tool.run(self._call, tool.parse(arguments))
+        except TriviumError as error:
+            return Reply(tool.errors(Failure(name, error, "request", 0.0)), is_error=True)
+
+    def __call__(self, name: str, /, **arguments: Any) -> Any:
+        """The body of a call that must succeed."""
+        reply = self.reply(name, **arguments)
+        assert not reply.is_error, reply.body
+        assert reply.body["success"] is True
+        assert reply.body["message"]
+        return reply.body
+
+    def error(self, name: str, /, **arguments: Any) -> Any:
+        """The error of a call that must fail."""
+        reply = self.reply(name, **arguments)
+        assert reply.is_error
+        assert reply.body["success"] is False
+        assert list(reply.body["error"]) == ["type", "message", "field", "details"]
+        return reply.body["error"]
+
+    def tokens(self, name: str, /, **arguments: Any) -> int:
+        """What the answer costs a model to read."""
+        reply = self.reply(name, **arguments)
+        return TOKENS.count([reply.text or compact_json(reply.body)])[0]

@@ -164,7 +164,8 @@ def chain(concepts: Sequence[Concept]) -> Reply:
     return Reply(body, seen=[concept.concept_id for concept in concepts])
 
 
-def hierarchy(places: Iterable[Place]) -> Body:
+def hierarchy(places: Iterable[Place]) -> Reply:
+    """Lists of names and counts; the text nests them by name, which costs half as much to read."""
     areas: dict[str, dict[str, Any]] = {}
     total = 0
     for place in places:
@@ -175,7 +176,9 @@ def hierarchy(places: Iterable[Place]) -> Body:
         topic = _counted(area.setdefault("topics", {}), place.topic, place.concept_count)
         if place.subtopic is not None:
             _counted(topic.setdefault("subtopics", {}), place.subtopic, place.concept_count)
-    return _success("Hierarchy retrieved", areas=_listed(areas), total_concepts=total)
+    body = _success("Hierarchy retrieved", areas=_listed(areas), total_concepts=total)
+    brief = _success("Hierarchy retrieved", areas=_nested(body["areas"]), total_concepts=total)
+    return Reply(body, compact_json(brief))
 
 
 def _counted(level: dict[str, dict[str, Any]], name: str | None, count: int) -> dict[str, Any]:
@@ -191,6 +194,15 @@ def _listed(level: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
             if below in entry:
                 entry[below] = _listed(entry[below])
     return rows
+
+
+def _nested(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Name to count, or to count and what is below."""
+    nested: dict[str, Any] = {}
+    for row in rows:
+        below = {level: _nested(row[level]) for level in ("topics", "subtopics") if level in row}
+        nested[row["name"]] = {"count": row["concept_count"], **below} if below else row["concept_count"]
+    return nested
 
 
 def _entry(concept: Concept, **more: Any) -> dict[str, Any]:

@@ -277,7 +277,7 @@ def get_concept_chain(
 
 
 @tool(scope="read", errors=answers.error_body)
-def list_hierarchy(call: Call) -> Body:
+def list_hierarchy(call: Call) -> Reply:
     """Areas, topics and subtopics with the number of concepts in each."""
     return answers.hierarchy(_concepts(call).read.hierarchy())
 
