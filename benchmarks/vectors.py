@@ -228,15 +228,13 @@ def report(options: argparse.Namespace, vectors: Vectors, building_s: float, fig
     plain = scan_ms(vectors, queries)
     embed, nearest, cosines = (float(str(figures[f"{name}_ms"])) for name in ("embed", "nearest", "cosines"))
     print(
-        f"{options.size} vectors, of which {options.real} embedded text; {len(queries)} real queries; limit {options.limit}"
+        f"{options.size} vectors ({options.real} of embedded text), {len(queries)} real queries, limit {options.limit}"
     )
     for depth in (10, 50, 200, 1000):
         if depth <= options.limit:
             print(f"  recall@{depth:<5}       {recall(best, figures['found'], depth):.4f}")  # type: ignore[arg-type]
     print(f"  embedding a query  {embed:.2f} ms CPU")
-    print(
-        f"  nearest            {nearest:.2f} ms = {nearest / embed:.2f} x embedding = {nearest / plain:.3f} x numpy scan"
-    )
+    print(f"  nearest            {nearest:.2f} ms = {nearest / embed:.2f} x embedding = {nearest / plain:.3f} x numpy")
     print(f"  cosines            {cosines:.2f} ms = {cosines / embed:.2f} x embedding")
     print(f"  numpy f32 scan     {plain:.2f} ms")
     print(f"  resident           {figures['resident_mb']:.0f} MB (peak {figures['peak_mb']:.0f}), encoder included")

@@ -18,7 +18,9 @@ Backend = Callable[[Path], VectorIndex]
 
 BACKENDS: dict[str, Backend] = {
     "bits": lambda path: BitsVectorIndex(path, DIMENSION),
-    "bits with signs": lambda path: BitsVectorIndex(path, DIMENSION, exact_rows=3, least_dead_rows=2),
+    "bits as when large": lambda path: BitsVectorIndex(
+        path, DIMENSION, exact_rows=3, least_dead_rows=2, mapped_bytes=0
+    ),
 }
 
 

@@ -30,8 +30,9 @@ class Commit:
 
 
 class Folder:
-    def __init__(self, path: Path, dimension: int) -> None:
+    def __init__(self, path: Path, dimension: int, mapped_bytes: int) -> None:
         self.path = path
+        self._mapped_bytes = mapped_bytes
         self.dimension = dimension
         self.lock_file = path / "writer.lock"
         self._manifest_file = path / manifests.NAME
@@ -55,7 +56,7 @@ class Folder:
             return Commit(Manifest(self.dimension), None, 0)
 
     def vectors(self, manifest: Manifest) -> VectorFile:
-        return VectorFile(self.vectors_file(manifest), manifest.rows, self.dimension)
+        return VectorFile(self.vectors_file(manifest), manifest.rows, self.dimension, self._mapped_bytes)
 
     def records(self, manifest: Manifest, start: int = 0, crc: int = 0) -> Records:
         file = self.records_file(manifest)

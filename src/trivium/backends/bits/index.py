@@ -22,10 +22,19 @@ class BitsVectorIndex:
     writes at a time and all others notice what it wrote with their next call.
 
     Up to `exact_rows` passages reading every vector costs no more than a scan, so no bits are kept. Compaction waits
-    for a quarter of the rows to be dead, and for `least_dead_rows` of them.
+    for a quarter of the rows to be dead, and for `least_dead_rows` of them. A vector file of up to `mapped_bytes` (by
+    default a quarter of a million vectors of 384 numbers) may become resident; of a larger one single rows are read.
     """
 
-    def __init__(self, path: Path, dimension: int, *, exact_rows: int = 10_000, least_dead_rows: int = 1_000) -> None:
+    def __init__(
+        self,
+        path: Path,
+        dimension: int,
+        *,
+        exact_rows: int = 10_000,
+        least_dead_rows: int = 1_000,
+        mapped_bytes: int = 192 * 2**20,
+    ) -> None:
         if dimension < 1:
             raise InvalidInput(f"{dimension} is no dimension", field="dimension", allowed=["1 and above"])
         self._dimension = dimension
@@ -34,7 +43,7 @@ class BitsVectorIndex:
         self._refreshing = threading.Lock()
         self._writing = threading.Lock()
         with _border(path):
-            self._folder = Folder(path, dimension)
+            self._folder = Folder(path, dimension, mapped_bytes)
             self._view = opened(self._folder, None)
 
     @property

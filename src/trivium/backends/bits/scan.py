@@ -9,7 +9,7 @@ from trivium.backends.bits.vectors import Scores
 from trivium.backends.bits.view import Signs, View
 from trivium.model.embedding import Ids, Vector
 
-_WEIGHED_SHARE = 0.01  # of all rows go from counting to weighing,
+_WEIGHED_SHARE = 0.005  # of all rows go from counting to weighing,
 _WEIGHED_LEAST = 8_000
 _RESCORED_LEAST = 1_250  # and this many from weighing to exact scores
 _RESCORED_PER_RESULT = 2

@@ -20,6 +20,7 @@ Hidden = npt.NDArray[np.uint8]  # of every row: 255 where it must not be found, 
 
 _PREFIX_BITS = 256  # what the scan reads of every row
 _BLOCK_ROWS = 32_768  # two buffers of it stay in the second-level cache
+_CUTOFF_SAMPLE = 16_384
 _PLANES = 4  # bits a weight is rounded to; three lose recall, more gain nothing
 
 
@@ -118,15 +119,13 @@ def lowest(distance: Distances, wanted: int) -> Rows:
 
 
 def _cutoff(distance: Distances, wanted: int) -> int:
-    """Counting below a few cutoffs is several times cheaper than partitioning or a full histogram."""
-    low, high = -1, int(distance.max(initial=0))
-    while high - low > 1:
-        middle = (low + high) // 2
-        if np.count_nonzero(distance <= middle) >= wanted:
-            high = middle
-        else:
-            low = middle
-    return high
+    """A guess from a sample, then counting: far cheaper than partitioning or a histogram of all rows."""
+    step = len(distance) // _CUTOFF_SAMPLE + 1
+    sample = np.sort(distance[::step])
+    cutoff = int(sample[min(wanted // step, len(sample) - 1)])
+    while cutoff < 255 and np.count_nonzero(distance <= cutoff) < wanted:
+        cutoff += 1
+    return cutoff
 
 
 def _packed(bits: npt.NDArray[np.bool_]) -> Words:

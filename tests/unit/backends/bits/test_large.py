@@ -59,6 +59,14 @@ def test_scanned_scores_are_exact(folder: Path) -> None:
     assert (np.diff(scores) <= 0).all()
 
 
+def test_a_vector_file_that_is_read_answers_like_one_that_is_mapped(folder: Path) -> None:
+    mapped, read = BitsVectorIndex(folder, DIMENSION), BitsVectorIndex(folder, DIMENSION, mapped_bytes=0)
+    for query in np.concatenate([QUERIES, QUERIES]):
+        assert [part.tolist() for part in read.nearest(query, 300)] == [
+            part.tolist() for part in mapped.nearest(query, 300)
+        ]
+
+
 @pytest.mark.parametrize("every", [2, 40])
 def test_a_filter_is_kept_and_finds_the_nearest_inside(folder: Path, every: int) -> None:
     index, within = BitsVectorIndex(folder, DIMENSION), np.arange(1, CHUNKS, every)
