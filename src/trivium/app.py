@@ -2,7 +2,8 @@
 
 import re
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,6 +32,7 @@ from trivium.ports.reranker import Reranker
 from trivium.ports.tokens import TokenCounter
 from trivium.search.boosts import BoostSettings
 from trivium.search.checkup import IndexState, check_keywords, check_vectors
+from trivium.search.evaluate import OpenedIndex, Record
 from trivium.search.follow import Follower, FollowingKeywords, FollowingVectors
 from trivium.search.hybrid import HybridSearch
 from trivium.settings import Settings
@@ -225,6 +227,23 @@ def open_guard(settings: Settings) -> GuardStores:
 
 def open_counter(settings: Settings) -> TokenCounter:
     return QuicktokCounter(settings.token_encoding)
+
+
+@contextmanager
+def evaluation_index(
+    settings: Settings, records: Sequence[Record], progress: Progress = silent
+) -> Iterator[OpenedIndex]:
+    """The records of a labelled set, taken in as any document is, in the data folder that `settings` name."""
+    app = open_app(settings)
+    try:
+        app.documents.add_texts(
+            "evaluation", ((record.record_id, record.title, record.full_text) for record in records)
+        )
+        app.embedding.run(progress)
+        chunks = app.chunks.get(app.log.chunk_ids().tolist())
+        yield OpenedIndex(app.search.search, {chunk.chunk_id: chunk.source_file for chunk in chunks})
+    finally:
+        app.close()
 
 
 def embedder_opener(settings: Settings) -> OpenEmbedder:

@@ -5,8 +5,8 @@ Text and keywords are committed here and are searchable at once; vectors follow 
 
 import hashlib
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from trivium.search.follow import Follower
 
 RECIPE = 1  # raise it when reading or splitting changes what a file becomes: the next `add` then re-reads everything
 BATCH_CHARS = 2_000_000
+BATCH_TEXTS = 1_000
 INDEX_EVERY_S = 2.0
 
 
@@ -85,6 +86,23 @@ class IngestDocuments:
         self._follower.catch_up()
         return report
 
+    def add_texts(self, root: str, texts: Iterable[tuple[str, str, str]]) -> None:
+        """Takes in plain texts that are no files, as (name, title, text), under a root of their own."""
+        known = {file.source_file: file.content_hash for file in self._store.files("documents", root)}
+        batch: list[DocumentDraft] = []
+        for name, title, text in texts:
+            fingerprint = self._fingerprint(f"{title}\0{text}".encode("utf-8", "surrogatepass"))
+            if known.get(name) == fingerprint:
+                continue
+            document = replace(read_document(Path("text.txt"), text.encode("utf-8", "replace")), title=title)
+            pieces = split(document, self._tokens.count, self._chunk_tokens)
+            batch.append(DocumentDraft("documents", root, name, None, title, None, fingerprint, pieces))
+            if len(batch) == BATCH_TEXTS:
+                self._store.save(batch)
+                batch = []
+        self._store.save(batch)
+        self._follower.catch_up()
+
     def files(self) -> list[StoredFile]:
         return list(self._store.files("documents"))
 
@@ -122,10 +140,13 @@ class IngestDocuments:
         progress(len(run.found), len(run.found), "")
         yield batch
 
+    def _fingerprint(self, data: bytes) -> str:
+        return f"{hashlib.blake2b(data, digest_size=16).hexdigest()}.{RECIPE}.{self._chunk_tokens}"
+
     def _draft(self, run: "_Run", file: FoundFile, category: str | None) -> DocumentDraft | None:
         try:
             data = _read_bytes(file.path, self._max_file_bytes)
-            fingerprint = f"{hashlib.blake2b(data, digest_size=16).hexdigest()}.{RECIPE}.{self._chunk_tokens}"
+            fingerprint = self._fingerprint(data)
             if run.is_known(file, fingerprint):
                 return None
             document = read_document(file.path, data)
