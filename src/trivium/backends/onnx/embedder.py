@@ -21,7 +21,7 @@ from trivium.model.embedding import EmbeddingModel, Vectors
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-TOKENS_PER_BATCH = 1024
+TOKENS_PER_BATCH = 512  # what stays in the caches; 2048 costs a fifth more a token (benchmarks/embedding.py)
 TEXTS_PER_BLOCK = 4096  # tokenised at a time, so that memory does not grow with the corpus
 RETRY_AFTER_S = 60.0  # a model that could not be had is not looked for again with every query
 
@@ -103,9 +103,7 @@ class OnnxEmbedder:
 
     def _embed_block(self, texts: list[str], vectors: Vectors, threads: int) -> None:
         encoder = self._loaded()
-        rows = [
-            self._cut(encoding.ids) for encoding in encoder.tokenizer.encode_batch_fast(list(map(_encodable, texts)))
-        ]
+        rows = [self._cut(ids) for ids in _tokenised(encoder.tokenizer, texts)]
 
         def run(batch: list[int]) -> None:
             vectors[batch] = encoder.encode([rows[index] for index in batch])
@@ -132,6 +130,12 @@ def _batches(lengths: list[int]) -> Iterator[list[int]]:
         size = max(1, TOKENS_PER_BATCH // lengths[order[start]])
         yield order[start : start + size]
         start += size
+
+
+def _tokenised(tokenizer: "Tokenizer", texts: list[str]) -> list[list[int]]:
+    if len(texts) == 1:  # a single query is not worth waking the tokenizer's threads
+        return [tokenizer.encode(_encodable(texts[0])).ids]
+    return [encoding.ids for encoding in tokenizer.encode_batch_fast([_encodable(text) for text in texts])]
 
 
 def _encodable(text: str) -> str:
