@@ -3,6 +3,8 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from trivium.concepts import rules
 from trivium.errors import BackendUnavailable, InvalidInput
 from trivium.model.concept import Concept
@@ -20,6 +22,8 @@ NearestChunks = Callable[[str, int, Ids], Sequence[tuple[int, float]]]
 NEAR_DUPLICATE = 0.9  # similarity; 0.7 begins "strongly related", and neighbours in one topic reach 0.85
 MAX_QUERY = 10_000
 _REMEMBERED = 256
+_BEST = 200  # the index scores more than this exactly anyway
+_BEST_PER_RESULT = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +84,24 @@ class NearestByChunks:
         self._chunks, self._nearest = chunks, nearest
 
     def __call__(self, text: str, wanted: Selection, limit: int) -> list[tuple[str, float]]:
-        within = self._chunks.live() if wanted == Selection() else self._chunks.matching(wanted)
-        if not len(within):
+        live = self._chunks.live()
+        if not len(live):
             return []
-        hits = self._nearest(text, limit, within)
+        hits = self._nearest(text, limit, live) if wanted == Selection() else self._meeting(text, wanted, limit, live)
         ids = self._chunks.concepts([chunk_id for chunk_id, _ in hits])
         return [(ids[chunk_id], cosine) for chunk_id, cosine in hits if chunk_id in ids]
+
+    def _meeting(self, text: str, wanted: Selection, limit: int, live: Ids) -> Sequence[tuple[int, float]]:
+        """Looks through the best of all first, which is cheap and enough for a condition that many meet; only for a rare
+        one everything that meets it is collected."""
+        best = self._nearest(text, max(_BEST, _BEST_PER_RESULT * limit), live)
+        ranked = np.array([chunk_id for chunk_id, _ in best], dtype=np.int64)
+        meeting = set(self._chunks.matching(wanted, np.sort(ranked)).tolist())
+        found = [hit for hit in best if hit[0] in meeting][:limit]
+        if len(found) == limit or len(best) >= len(live):
+            return found
+        within = self._chunks.matching(wanted)
+        return self._nearest(text, limit, within) if len(within) else []
 
 
 class NearestByVectors:

@@ -1,4 +1,4 @@
-"""ConceptCatalogue and ConceptChunks on SQLite.
+"""ConceptCatalogue on SQLite.
 
 A selection is answered by walking from the newest concept down where it is met often, and from the index that knows it
 best where it is met seldom; the counters of the taxonomy tell which.
@@ -11,13 +11,10 @@ from contextlib import AbstractContextManager
 from itertools import islice
 from typing import Any
 
-import numpy as np
-
 from trivium.backends.sqlite.concept_names import NameFinder
 from trivium.backends.sqlite.concept_rows import CONCEPT, concept_of
 from trivium.backends.sqlite.concept_tables import ConceptTables
 from trivium.model.concept import Concept
-from trivium.model.embedding import Ids
 from trivium.ports.concept_catalogue import Order, Place, Selection
 
 SELDOM = 5_000  # rows: below, collecting and sorting them is cheaper than walking past the others
@@ -56,7 +53,7 @@ class SqliteConceptCatalogue:
                 keys = list(islice(self._newest(db, wanted, limit), limit))
                 found = {concept.key: concept for concept in _rows(db, keys)}
                 return [found[key] for key in keys]
-            conditions, arguments = _conditions(db, wanted)
+            conditions, arguments = conditions_of(db, wanted)
             ordering = {
                 "modified": "changed DESC",
                 "certainty_asc": "certainty_score, key",
@@ -88,7 +85,7 @@ def _rows(db: sqlite3.Connection, keys: Sequence[int]) -> Iterator[Concept]:
 
 
 def _newest(db: sqlite3.Connection, wanted: Selection, limit: int) -> list[int]:
-    conditions, arguments = _conditions(db, wanted)
+    conditions, arguments = conditions_of(db, wanted)
     source = " FROM concepts c NOT INDEXED WHERE " + conditions
     if wanted.places and _placed(db, wanted) < SELDOM:
         source, arguments = _in_place(db, wanted)
@@ -106,7 +103,7 @@ def _filtered(db: sqlite3.Connection, keys: Iterator[int], wanted: Selection) ->
         allowed = {row[0] for row in db.execute(f"SELECT c.key{source}", arguments)}
         yield from (key for key in keys if key in allowed)
         return
-    conditions, arguments = _conditions(db, wanted)
+    conditions, arguments = conditions_of(db, wanted)
     while batch := list(islice(keys, _BATCH)):
         rows = db.execute(
             f"SELECT c.key FROM concepts c WHERE c.key IN (SELECT value FROM json_each(?)) AND {conditions}"
@@ -117,13 +114,13 @@ def _filtered(db: sqlite3.Connection, keys: Iterator[int], wanted: Selection) ->
 
 
 def _scanned(db: sqlite3.Connection, wanted: Selection) -> Iterator[int]:
-    conditions, arguments = _conditions(db, wanted)
+    conditions, arguments = conditions_of(db, wanted)
     needle = (wanted.name or "").casefold()
     rows = db.execute(f"SELECT c.key, c.name FROM concepts c WHERE {conditions} ORDER BY c.key DESC", arguments)
     return (key for key, name in rows.fetchall() if needle in name.casefold())
 
 
-def _conditions(db: sqlite3.Connection, wanted: Selection) -> tuple[str, list[Any]]:
+def conditions_of(db: sqlite3.Connection, wanted: Selection) -> tuple[str, list[Any]]:
     """Everything but the name."""
     parts, arguments = ["c.deleted_at IS NULL"], list[Any]()
     for column, value in wanted.places.items():
@@ -188,61 +185,3 @@ def _first_since(db: sqlite3.Connection, moment: str) -> int:
         at = db.execute("SELECT at FROM concept_events WHERE position = ?", (middle,)).fetchone()[0]
         low, high = (middle + 1, high) if at < moment else (low, middle)
     return low
-
-
-class SqliteConceptChunks:
-    """Knows the chunks of all concepts and follows the change log, so that a search need not collect them anew."""
-
-    def __init__(self, tables: ConceptTables) -> None:
-        self._tables = tables
-        self._known = (0, 0, np.empty(0, dtype=np.int64))  # change position, last chunk id, chunk ids
-
-    def live(self) -> Ids:
-        with self._tables.snapshot() as db:
-            head = db.execute("SELECT COALESCE(MAX(position), 0) FROM changes").fetchone()[0]
-            position, last, ids = self._known
-            if head == position:
-                return ids
-            added = _chunks_after(db, last)
-            gone = db.execute("SELECT chunk_id FROM changes WHERE position > ? AND kind = 'removed'", (position,))
-            ids = np.setdiff1d(np.append(ids, added), np.array([row[0] for row in gone], dtype=np.int64))
-        if not self._tables.is_writing:
-            self._known = (head, int(added[-1]) if len(added) else last, ids)
-        return ids
-
-    def matching(self, wanted: Selection) -> Ids:
-        with self._tables.snapshot() as db:
-            if wanted.places:
-                source, arguments = _in_place(db, wanted)
-            else:
-                conditions, arguments = _conditions(db, wanted)
-                source = f" FROM concepts c WHERE {conditions}"
-            rows = db.execute(
-                f"SELECT chunk_id FROM (SELECT c.concept_id{source}) CROSS JOIN documents d ON d.source = 'concepts'"
-                " AND d.root = 'concepts' AND d.source_file = concept_id JOIN chunks USING (document_id)",
-                arguments,
-            )
-            return np.sort(np.fromiter((row[0] for row in rows), dtype=np.int64))
-
-    def concepts(self, chunk_ids: Sequence[int]) -> dict[int, str]:
-        with self._tables.reading() as db:
-            rows = db.execute(
-                "SELECT chunk_id, source_file FROM chunks JOIN documents USING (document_id)"
-                " WHERE chunk_id IN (SELECT value FROM json_each(?)) AND source = 'concepts'",
-                (json.dumps([int(i) for i in chunk_ids]),),
-            )
-            return dict(rows.fetchall())
-
-
-def _chunks_after(db: sqlite3.Connection, last: int) -> Ids:
-    if last == 0:
-        rows = db.execute(
-            "SELECT chunk_id FROM documents CROSS JOIN chunks USING (document_id)"
-            " WHERE source = 'concepts' AND root = 'concepts'"
-        )
-    else:
-        rows = db.execute(
-            "SELECT chunk_id FROM chunks JOIN documents USING (document_id) WHERE chunk_id > ? AND source = 'concepts'",
-            (last,),
-        )
-    return np.sort(np.fromiter((row[0] for row in rows), dtype=np.int64))

@@ -4,7 +4,8 @@ import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from trivium.backends.sqlite.concept_catalogue import SqliteConceptCatalogue, SqliteConceptChunks
+from trivium.backends.sqlite.concept_catalogue import SqliteConceptCatalogue
+from trivium.backends.sqlite.concept_chunks import SqliteConceptChunks
 from trivium.backends.sqlite.concept_events import Clock, SqliteEventLog, SqliteRequestBook, utc_now
 from trivium.backends.sqlite.concept_graph import SqliteConceptGraph
 from trivium.backends.sqlite.concept_ledger import SqliteProjectionLedger
