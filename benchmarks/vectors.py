@@ -59,7 +59,9 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--texts", type=Path)
     parser.add_argument("--cache", type=Path, required=True)
     parser.add_argument("--size", type=int, default=100_000)
-    parser.add_argument("--embed", type=int, default=0, help="embed up to this many texts; 0: what the cache holds")
+    parser.add_argument(
+        "--embed", type=int, default=0, help="embed this many texts, in steps of 5000; 0: what the cache holds"
+    )
     parser.add_argument("--limit", type=int, default=1000, help="results asked of nearest, ids asked of cosines")
     parser.add_argument("--measure", type=Path, help=argparse.SUPPRESS)
     return parser.parse_args()
