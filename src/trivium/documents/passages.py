@@ -9,7 +9,8 @@ from collections.abc import Iterator, Sequence
 
 from trivium.documents.cuts import MIXED, Span, Stretch, TokenCounter, stretches
 
-PREFERRED_TOKENS = 256
+# Less than the encoders read: one vector for much text says little of each part of it.
+PREFERRED_TOKENS = 128
 _HEADER_SHARE = 4  # the header may take a quarter of what the encoder reads, no more
 
 
@@ -53,13 +54,15 @@ def _packed(parts: Sequence[Stretch], limit: int, special: int) -> Iterator[list
     target = total / -(-total // room) if total > 0 else room
     group: list[Stretch] = []
     size = 0
+    behind, due = 0, target  # all tokens so far, and how many there should be at the end of this window
     for part in parts:
         tokens = part.tokens - special
-        if group and (size + tokens > room or size + tokens / 2 > target):
+        if group and (size + tokens > room or behind + tokens / 2 > due):
             yield group
-            group, size = [], 0
+            group, size, due = [], 0, due + target
         group.append(part)
         size += tokens
+        behind += tokens
     if group:
         yield group
 

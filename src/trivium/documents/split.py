@@ -14,7 +14,7 @@ from trivium.documents.read.markdown import heading_text
 from trivium.model.chunk import Block, ParsedDocument, Piece
 
 DEFAULT_LIMIT = 500
-MERGED_SHARE = 0.6  # of the limit: up to here small sections are put together
+MERGED_SHARE = 0.25  # of the limit: up to here small sections are put together
 _DELIMITER_ROW = re.compile(r"[ \t]*\|?[ \t]*:?-+")
 _MAX_TITLE = 120
 _MAX_TABLE_HEADER = 300
@@ -120,15 +120,17 @@ def _packed(atoms: Sequence[_Atom], limit: int) -> Iterator[list[_Atom]]:
     target = total / max(1, -(-total // limit))
     group: list[_Atom] = []
     size = 0
+    behind, due = 0, target  # all tokens so far, and how many there should be at the end of this group
     for atom in atoms:
-        full = size + atom.tokens > limit or (size + atom.tokens / 2 > target and not group[-1].is_heading)
-        if group and full:
+        is_due = behind + atom.tokens / 2 > due
+        if group and (size + atom.tokens > limit or (is_due and not group[-1].is_heading)):
             kept = _without_trailing_headings(group)
             yield kept
-            group = group[len(kept) :]
+            group, due = group[len(kept) :], due + target
             size = sum(other.tokens for other in group)
         group.append(atom)
         size += atom.tokens
+        behind += atom.tokens
     if group:
         yield group
 

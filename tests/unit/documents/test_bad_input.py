@@ -46,7 +46,7 @@ def test_binary_content_under_a_text_name_is_refused(suffix: str) -> None:
     assert "binary" in refusal(f"data{suffix}", bytes(range(256)) * 20)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.sampled_from(supported_suffixes()), st.binary(max_size=400))
 def test_any_bytes_are_either_read_or_refused(suffix: str, content: bytes) -> None:
     document = read_or_refused(f"any{suffix}", content)
