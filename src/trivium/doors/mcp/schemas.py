@@ -28,7 +28,7 @@ ENVELOPE: dict[str, Any] = {
                 },
             },
         },
-        "pagination": {"type": ["object", "null"]},
+        "pagination": {"anyOf": [{"type": "object"}, {"type": "null"}]},
         "execution_context": {"type": "object"},
         "warnings": {"type": "array"},
         "error": {"type": "object"},
