@@ -1,19 +1,15 @@
 """Trivium: documents, code and concepts in one place.
 
-`trivium.Client` uses the tools in this process; it is imported when it is first named.
+`trivium.Client` uses the tools in this process; it is imported when it is first named (its types: `__init__.pyi`).
 """
 
-from typing import TYPE_CHECKING, Any
+from importlib import import_module
+from typing import Any
 
-if TYPE_CHECKING:
-    from trivium.doors.client import Client, ToolFailed, adapt_legacy_response
-
-__all__ = ["Client", "ToolFailed", "adapt_legacy_response"]
+_LAZY = ("Client", "ToolFailed", "adapt_legacy_response")
 
 
 def __getattr__(name: str) -> Any:
-    if name in __all__:
-        from importlib import import_module
-
+    if name in _LAZY:
         return getattr(import_module("trivium.doors.client"), name)
     raise AttributeError(f"module 'trivium' has no attribute {name!r}")

@@ -23,13 +23,8 @@ from trivium.documents.embed import EmbedChunks
 from trivium.documents.ingest import IngestDocuments
 from trivium.errors import ModelMismatch
 from trivium.model.progress import Progress, silent
-from trivium.ports.audit import AuditLog
-from trivium.ports.counters import Counters
 from trivium.ports.embedder import Embedder
-from trivium.ports.keys import KeyStore
-from trivium.ports.limits import ConductStore, LimitStore
 from trivium.ports.reranker import Reranker
-from trivium.ports.tokens import TokenCounter
 from trivium.search.boosts import BoostSettings
 from trivium.search.checkup import IndexState, check_keywords, check_vectors
 from trivium.search.evaluate import OpenedIndex, Record
@@ -188,45 +183,6 @@ class App:
 def open_app(settings: Settings, open_embedder: OpenEmbedder | None = None) -> App:
     """Opens the data folder, making it where it is not there yet. `open_embedder` replaces the settings' choice."""
     return App(settings, open_embedder or embedder_opener(settings))
-
-
-@dataclass(frozen=True, slots=True)
-class GuardStores:
-    """What the doors need to guard themselves. Opens without the indexes, so that a server is up at once."""
-
-    keys: KeyStore
-    audit: AuditLog
-    limits: LimitStore
-    conduct: ConductStore
-    counters: Counters
-    close: Callable[[], None]
-
-
-def open_guard(settings: Settings) -> GuardStores:
-    from trivium.backends.sqlite.audit import SqliteAuditLog
-    from trivium.backends.sqlite.counters import SqliteCounters
-    from trivium.backends.sqlite.keys import SqliteKeyStore
-    from trivium.backends.sqlite.limits import SqliteConductStore, SqliteLimitStore
-
-    # Keys must survive a power cut; the log and the counters are written with every call and must not cost an fsync.
-    store, log = Database(settings.data / "trivium.db"), Database(settings.data / "guard.db", durable=False)
-
-    def close() -> None:
-        store.close()
-        log.close()
-
-    return GuardStores(
-        SqliteKeyStore(store),
-        SqliteAuditLog(log),
-        SqliteLimitStore(log),
-        SqliteConductStore(log),
-        SqliteCounters(log),
-        close,
-    )
-
-
-def open_counter(settings: Settings) -> TokenCounter:
-    return QuicktokCounter(settings.token_encoding)
 
 
 @contextmanager

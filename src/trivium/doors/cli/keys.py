@@ -26,8 +26,8 @@ def register(root: typer.Typer) -> None:
 @contextmanager
 def guarded() -> Iterator["Guard"]:
     """The guard of the chosen data folder, closed afterwards."""
-    from trivium.app import open_guard
     from trivium.doors.guard.guard import build_guard
+    from trivium.guard_stores import open_guard
 
     settings = chosen.settings()
     guard = build_guard(settings, open_guard(settings))

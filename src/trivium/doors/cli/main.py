@@ -18,7 +18,8 @@ from trivium.doors.cli.context import chosen
 from trivium.doors.cli.output import complain
 from trivium.errors import InvalidInput, NotFound, TriviumError
 
-COMMANDS = ("documents", "search", "upkeep", "evaluate", "demo", "serve", "keys", "audit", "cache", "schema", "settings")
+COMMANDS: tuple[str, ...] = ("documents", "search", "upkeep", "evaluate", "demo")
+COMMANDS += ("serve", "keys", "audit", "cache", "schema", "settings")
 
 EXIT_USAGE = 2
 EXIT_FAILED = 1

@@ -79,8 +79,8 @@ def serve_http(settings: "Settings") -> None:
 
 def first_key(settings: "Settings") -> str | None:
     """HTTP always needs a key: where there is none yet, one is made and printed, this once."""
-    from trivium.app import open_guard
     from trivium.doors.guard.guard import build_guard
+    from trivium.guard_stores import open_guard
 
     guard = build_guard(settings, open_guard(settings))
     try:

@@ -14,7 +14,7 @@ from trivium.ports.counters import Counters
 from trivium.settings import Settings
 
 if TYPE_CHECKING:
-    from trivium.app import GuardStores
+    from trivium.guard_stores import GuardStores
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,15 +87,21 @@ def open_gate(
 ) -> Gate:
     """The gate over one data folder. The app opens in the background: at once, or when the first client has its list of
     tools (Listing), so that the one does not slow down the other."""
-    from trivium import app as composition
     from trivium.doors.mcp.resources import READERS
+    from trivium.guard_stores import open_counter, open_guard
 
-    guard = guard or build_guard(settings, composition.open_guard(settings))
-    services = build_services(settings, guard, composition.open_counter(settings))
-    opening = Opening(open_app or (lambda: composition.open_app(settings)))
+    guard = guard or build_guard(settings, open_guard(settings))
+    services = build_services(settings, guard, open_counter(settings))
+    opening = Opening(open_app or (lambda: _open_app(settings)))
     if at_once:
         opening.start()
     return Gate(settings, guard, services, opening, load_tools(settings), hidden=READERS)
+
+
+def _open_app(settings: Settings) -> "App":
+    from trivium import app
+
+    return app.open_app(settings)
 
 
 def build_server(gate: Gate) -> "FastMCP":
