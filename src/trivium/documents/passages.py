@@ -96,7 +96,8 @@ def _window(header: str, text: str, group: Sequence[Stretch]) -> str:
 
 
 def _joined(header: str, text: str) -> str:
-    return f"{header}\n{text}" if header else text
+    """By a space: to MiniLM it is the same as a line break, to granite it is worth 3.7 points on cacm."""
+    return f"{header} {text}" if header else text
 
 
 def _short_headers(headers: Sequence[str], count_tokens: TokenCounter, limit: int) -> list[str]:
