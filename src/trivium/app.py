@@ -211,7 +211,8 @@ def embedder_opener(settings: Settings) -> OpenEmbedder:
         if settings.embedder_url:
             from trivium.backends.http import HttpEmbedder
 
-            return HttpEmbedder(settings.embedder_url, name, settings.embedder_key.get_secret_value())
+            key = settings.embedder_key.get_secret_value()
+            return HttpEmbedder(settings.embedder_url, name, key, dimension=settings.embedder_dimension or None)
         from trivium.backends.onnx import open_model
 
         return open_model(

@@ -92,6 +92,9 @@ class Settings(BaseSettings):
     )
     offline: bool = Field(False, description="Never fetch anything, model weights included.")
     embedder_url: str = Field("", description="OpenAI-compatible embeddings endpoint; empty: embed on this machine.")
+    embedder_dimension: int = Field(
+        0, ge=0, description="Length of its vectors; 0: ask the endpoint, which must then answer at the start."
+    )
     embedder_key: SecretStr = Field(SecretStr(""), description="Bearer key for embedder_url.")
     fusion: Literal["adaptive", "rrf"] = Field("adaptive", description="How keyword and vector rankings are merged.")
     boost_vendor: float = Field(0.0, ge=0, le=1, description="Largest gain for chunks of a vendor named in the query.")
