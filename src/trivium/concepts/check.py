@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from trivium.concepts.follow import ProjectionRunner
-from trivium.concepts.replay import Replayed, batches, replay
+from trivium.concepts.replay import Replayed, batches, replay, uncollected
 from trivium.errors import BackendUnavailable, NotFound
 from trivium.model.concept import Concept, Item
 from trivium.ports.concept_catalogue import ConceptCatalogue
@@ -90,7 +90,7 @@ class CheckConcepts:
         if projection is not None and projection not in self.names:
             raise NotFound(f"no projection is called {projection!r}", nearest=self.names)
         names = [projection] if projection else list(self.names)
-        with self._log.exclusive():
+        with uncollected(), self._log.exclusive():
             state = replay(self._log)
             for name in names:
                 if name in self._together:
@@ -103,7 +103,7 @@ class CheckConcepts:
         return state
 
     def _compare(self) -> Verdict:
-        with self._alone(), self._catalogue.snapshot():
+        with self._alone(), uncollected(), self._catalogue.snapshot():
             state = replay(self._log)
             findings = [_compared(p, state, state.position, set()) for p in self._together.values()]
             findings += [self._followed(name, state) for name in self._runner.names]

@@ -92,8 +92,8 @@ class NearestByChunks:
         return [(ids[chunk_id], cosine) for chunk_id, cosine in hits if chunk_id in ids]
 
     def _meeting(self, text: str, wanted: Selection, limit: int, live: Ids) -> Sequence[tuple[int, float]]:
-        """Looks through the best of all first, which is cheap and enough for a condition that many meet; only for a rare
-        one everything that meets it is collected."""
+        """Looks through the best of all first, which is cheap and enough for a condition that many meet; for a rare one
+        everything that meets it is collected."""
         best = self._nearest(text, max(_BEST, _BEST_PER_RESULT * limit), live)
         ranked = np.array([chunk_id for chunk_id, _ in best], dtype=np.int64)
         meeting = set(self._chunks.matching(wanted, np.sort(ranked)).tolist())

@@ -1,6 +1,8 @@
 """The rows of concepts and relationships: the projection that every read of them uses. Commits with the log."""
 
-from collections.abc import Iterator, Sequence
+import json
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from trivium.backends.sqlite.concept_tables import ConceptTables
@@ -20,9 +22,8 @@ _PUT_CONCEPT = (
 )
 _PUT_RELATIONSHIP = (
     "INSERT INTO concept_relationships (relationship_id, source, target, type, strength, description, created_at, key)"
-    " SELECT ?, s.key, t.key, ?, ?, ?, ?, ? FROM concepts s, concepts t WHERE s.concept_id = ? AND t.concept_id = ?"
-    " ON CONFLICT (key) DO UPDATE SET relationship_id = excluded.relationship_id, source = excluded.source,"
-    " target = excluded.target, type = excluded.type, strength = excluded.strength,"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET relationship_id = excluded.relationship_id,"
+    " source = excluded.source, target = excluded.target, type = excluded.type, strength = excluded.strength,"
     " description = excluded.description, created_at = excluded.created_at"
 )
 
@@ -38,9 +39,9 @@ class SqliteConceptRows:
             db.executemany(_PUT_CONCEPT, (_concept_row(item) for item in put if isinstance(item, Concept)))
             # A deleted relationship may have made room for a new one between the same two.
             db.executemany("DELETE FROM concept_relationships WHERE relationship_id = ?", ((i,) for i in drop))
-            db.executemany(
-                _PUT_RELATIONSHIP, (_relationship_row(item) for item in put if isinstance(item, Relationship))
-            )
+            relationships = [item for item in put if isinstance(item, Relationship)]
+            keys = _keys(db, relationships)
+            db.executemany(_PUT_RELATIONSHIP, (_relationship_row(item, keys) for item in relationships))
             db.executemany(
                 "DELETE FROM concepts WHERE concept_id = ?", ((i,) for i in drop if not i.startswith("rel-"))
             )
@@ -68,15 +69,25 @@ def _concept_row(concept: Concept) -> tuple[Any, ...]:
     return (*concept[:3], concept.area or "", concept.topic or "", concept.subtopic or "", *concept[6:])
 
 
-def _relationship_row(item: Relationship) -> tuple[Any, ...]:
-    stored = STORED_AS[item.relationship_type]
+def _keys(db: sqlite3.Connection, relationships: Sequence[Relationship]) -> dict[str, int]:
+    ids = {item.source_concept_id for item in relationships} | {item.target_concept_id for item in relationships}
+    if not ids:
+        return {}
+    rows = db.execute(
+        "SELECT concept_id, key FROM concepts WHERE concept_id IN (SELECT value FROM json_each(?))",
+        (json.dumps(sorted(ids)),),
+    )
+    return dict(rows.fetchall())
+
+
+def _relationship_row(item: Relationship, keys: Mapping[str, int]) -> tuple[Any, ...]:
     return (
         item.relationship_id,
-        stored,
+        keys[item.source_concept_id],
+        keys[item.target_concept_id],
+        STORED_AS[item.relationship_type],
         item.strength,
         item.description,
         item.created_at,
         item.key,
-        item.source_concept_id,
-        item.target_concept_id,
     )
