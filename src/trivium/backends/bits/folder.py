@@ -36,7 +36,10 @@ class Folder:
         self.dimension = dimension
         self.lock_file = path / "writer.lock"
         self._manifest_file = path / manifests.NAME
-        path.mkdir(parents=True, exist_ok=True)
+        self.create()
+
+    def create(self) -> None:
+        self.path.mkdir(parents=True, exist_ok=True)
 
     # what is committed
 

@@ -51,7 +51,12 @@ class BitsVectorIndex:
         return self._current().manifest.position
 
     def apply(self, added: Iterable[tuple[int, Vectors]], removed: Iterable[int], position: int) -> None:
-        with _border(self._folder.path), self._writing, exclusive(self._folder.lock_file):
+        with _border(self._folder.path), self._writing:
+            self._folder.create()  # it may have been removed for an index to be built anew
+            self._apply(added, removed, position)
+
+    def _apply(self, added: Iterable[tuple[int, Vectors]], removed: Iterable[int], position: int) -> None:
+        with exclusive(self._folder.lock_file):
             writer.append(self._folder, self._current(), added, removed, position)
             self._tidied(writer.compacted(self._folder, self._current(), self._least_dead_rows))
             self._tidied(writer.refitted(self._folder, self._current(), self._exact_rows))

@@ -17,9 +17,11 @@ REBUILD = "run `trivium reindex` to build the vector index again from the store"
 @dataclass(frozen=True, slots=True)
 class Manifest:
     """`segment` numbers the files of vectors and chunk records, `signs` the file of sign bits (0: none yet). Compaction
-    and a new centre write files under the next number, so that a reader of the old ones is never disturbed."""
+    and new axes write files under the next number, so that a reader of the old ones is never disturbed. `origin` tells
+    an index from another one that was built later in the same place."""
 
     dimension: int
+    origin: str = ""
     position: int = 0
     segment: int = 1
     rows: int = 0

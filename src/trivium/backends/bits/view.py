@@ -71,9 +71,16 @@ def opened(folder: Folder, before: View | None) -> View:
 
 def _read(folder: Folder, commit: Commit, before: View | None) -> View:
     manifest = commit.manifest
-    grown = before is not None and before.manifest.segment == manifest.segment
-    directory = _directory(folder, manifest, before if grown else None)
-    return View(commit, directory, folder.vectors(manifest), _signs(folder, manifest, before if grown else None))
+    if before is not None and _line(before.manifest) != _line(manifest):
+        before = None
+    return View(
+        commit, _directory(folder, manifest, before), folder.vectors(manifest), _signs(folder, manifest, before)
+    )
+
+
+def _line(manifest: Manifest) -> tuple[str, int]:
+    """Manifests of one line only ever add to what the earlier ones count."""
+    return manifest.origin, manifest.segment
 
 
 def _directory(folder: Folder, manifest: Manifest, before: View | None) -> Directory:

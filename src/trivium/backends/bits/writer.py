@@ -3,6 +3,7 @@
 Every step writes data first and commits by one manifest, so it is wholly there after a crash or not at all.
 """
 
+import secrets
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
@@ -36,7 +37,7 @@ def append(
     if records:
         manifest = _more_signs(folder, view, replace(manifest, rows=rows))
         manifest = _more_records(folder, manifest, np.array(records, RECORD))
-    manifest = replace(manifest, position=position)
+    manifest = replace(manifest, position=position, origin=manifest.origin or secrets.token_hex(8))
     folder.commit(manifest)
     return manifest
 

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -96,6 +97,17 @@ def test_files_of_a_compaction_that_never_ended_do_no_harm(folder: Path) -> None
     index = BitsVectorIndex(folder, 8, exact_rows=10, least_dead_rows=1)
     index.apply([], range(30), 5)
     assert opened(folder).ids().tolist() == index.ids().tolist() == [*range(30, 40), 50]
+
+
+def test_an_index_built_anew_in_its_place_is_noticed(folder: Path) -> None:
+    reader = opened(folder)
+    shutil.rmtree(folder)
+    assert (reader.position, reader.ids().tolist()) == (0, [])
+    opened(folder).apply([(chunk, passages(chunk)) for chunk in range(100, 160)], [], 2)
+    assert reader.ids().tolist() == list(range(100, 160))
+    shutil.rmtree(folder)
+    reader.apply([(1, passages(1))], [], 3)
+    assert reader.ids().tolist() == opened(folder).ids().tolist() == [1]
 
 
 def test_a_folder_that_cannot_be_one_is_an_unavailable_backend(tmp_path: Path) -> None:

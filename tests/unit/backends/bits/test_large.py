@@ -22,7 +22,7 @@ def clustered(count: int, seed: int) -> Vectors:
 
 
 VECTORS = clustered(CHUNKS, seed=2)  # chunk n has row n
-QUERIES = clustered(30, seed=3)
+QUERIES = clustered(12, seed=3)
 
 
 @pytest.fixture(scope="module")
