@@ -58,9 +58,9 @@ class App:
         self._parts: _ModelParts | None = None
         self._background: Background | None = None
         self._opening = threading.Lock()
-        self._store = SqliteDocumentStore(self.database)
+        self.store = SqliteDocumentStore(self.database)
         self.log = SqliteChangeLog(self.database)
-        self._queue = SqliteEmbeddingQueue(self.database)
+        self.queue = SqliteEmbeddingQueue(self.database)
         self._keywords = TantivyKeywordIndex(self.data / "keywords")
         self._index_lock = ProcessLock(self.data / "locks" / "index")
         self._embedding_lock = ProcessLock(self.data / "locks" / "embedding")
@@ -70,7 +70,7 @@ class App:
         self.tokens = QuicktokCounter(settings.token_encoding)
         self.follower = Follower(self.log, FollowingKeywords(self.log, self._keywords), self._index_lock.hold)
         self.documents = IngestDocuments(
-            self._store,
+            self.store,
             self.follower,
             self.tokens,
             chunk_tokens=settings.chunk_tokens,
@@ -94,13 +94,13 @@ class App:
         active = self.models.active()
         if model is not None and (active is None or model != active[0]):
             parts = self._assemble(self._open_embedder(model))
-            self._queue.enqueue_all(parts.embedder.model)
+            self.queue.enqueue_all(parts.embedder.model)
             parts.embedding.run(progress)
             self.models.activate(parts.embedder.model)
             self.models.forget_others()
             return
         self.follower.rebuild()
-        self._queue.enqueue_all(self.embedder.model)
+        self.queue.enqueue_all(self.embedder.model)
         self._current().follower.rebuild()
         self.embedding.run(progress)
 
@@ -147,7 +147,7 @@ class App:
         embedder = self._open_embedder(active[0] if active and not explicit else named)
         if active is None:
             self.models.activate(embedder.model)
-            self._queue.enqueue_all(embedder.model)
+            self.queue.enqueue_all(embedder.model)
         elif active != _identity(embedder):
             raise ModelMismatch(
                 f"the index was built with {active[0]} ({active[1]} dimensions), but the settings name"
@@ -161,7 +161,7 @@ class App:
         folder = self.data / "vectors" / f"{re.sub(r'[^A-Za-z0-9.-]+', '_', model.name)}-{model.dimension}"
         vectors = BitsVectorIndex(folder, model.dimension)
         follower = Follower(self.log, FollowingVectors(self.log, vectors, model), self._index_lock.hold)
-        embedding = EmbedChunks(self._queue, embedder, follower, self._embedding_lock.try_hold)
+        embedding = EmbedChunks(self.queue, embedder, follower, self._embedding_lock.try_hold)
 
         def refresh() -> None:
             self.follower.catch_up()
