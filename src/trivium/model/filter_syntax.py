@@ -6,7 +6,19 @@ from dataclasses import dataclass
 
 from trivium.errors import InvalidInput
 from trivium.model.chunk import Scalar
-from trivium.model.filters import And, Contains, Equals, Exists, Filter, In, Not, Or, Range
+from trivium.model.filters import (
+    TEXT_FIELDS,
+    And,
+    Contains,
+    Equals,
+    Exists,
+    Filter,
+    In,
+    Not,
+    Or,
+    Range,
+    canonical_field,
+)
 
 MAX_CONDITIONS = 200
 MAX_DEPTH = 20
@@ -170,30 +182,32 @@ class _Text:
         if self._takes("exists"):
             return Exists(field)
         if self._takes("in"):
-            return In(field, self._list())
+            return In(field, self._list(field))
         negated = self._takes("not")
         if self._takes("contains"):
-            found = Contains(field, self._value())
+            found = Contains(field, self._value(field))
             return Not(found) if negated else found
         if negated:
             self._expects("in")
-            return Not(In(field, self._list()))
+            return Not(In(field, self._list(field)))
         for symbol, operator in _SYMBOLS.items():
             if self._takes(symbol):
-                return _condition(field, operator, self._value())
+                return _condition(field, operator, self._value(field))
         raise self._unexpected(f"an operator after {field!r}: = != < <= > >= in contains exists")
 
-    def _list(self) -> tuple[Scalar, ...]:
+    def _list(self, field: str) -> tuple[Scalar, ...]:
         self._expects("(")
-        values = [self._value()]
+        values = [self._value(field)]
         while self._takes(","):
-            values.append(self._value())
+            values.append(self._value(field))
         self._expects(")")
         return tuple(values)
 
-    def _value(self) -> Scalar:
+    def _value(self, field: str) -> Scalar:
+        """`date < 2025` and `title = 1984` mean texts: a word is a number only where the field can hold one."""
         token = self._value_token("a value")
-        return token.text if token.is_quoted else _literal(token.text)
+        is_text = token.is_quoted or canonical_field(field) in TEXT_FIELDS
+        return token.text if is_text else _literal(token.text)
 
     def _value_token(self, wanted: str) -> _Token:
         token = self._peek()
@@ -227,7 +241,8 @@ def _tokens(text: str) -> list[_Token]:
     while text[at:].strip():
         found = _TOKEN.match(text, at)
         if found is None:
-            raise _invalid(f"cannot be read from column {at + 1} on: {text[at : at + 20]!r}")
+            rest = text[at:].lstrip()
+            raise _invalid(f"cannot be read from column {len(text) - len(rest) + 1} on: {rest[:20]!r}")
         word = found.group().strip()
         quoted = found["quoted"] is not None
         column = found.end() - len(word) + 1

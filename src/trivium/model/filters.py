@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from trivium.model.chunk import Chunk, Scalar
 
 FIELDS = ("source", "source_file", "source_category", "title", "date", "chunk_id", "chunk_index", "token_count")
+TEXT_FIELDS = ("source", "source_file", "source_category", "title", "date")
 ALIASES = {"category": "source_category", "file": "source_file"}
 METADATA_PREFIX = "metadata."
 

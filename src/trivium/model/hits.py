@@ -59,9 +59,10 @@ class Ranking:
     """A page of a ranking, and what a reader must know to trust it.
 
     `total` counts the whole ranking, so the last page ends there. `generation` is the store's at the time of the
-    search. `mode` is how the search was really done: "bm25" instead of "hybrid" where there was no vector side, with the
-    reason in `degraded`. `missing_vectors` counts the allowed chunks the vector side does not know yet. `keyword_weight`
-    is the weight the fusion gave to the words, 0 for vectors alone.
+    search. `mode` is how the search was really done: "bm25" instead of "hybrid" where there was no vector side, with
+    the reason in `degraded`. `missing_vectors` counts the allowed chunks the vector side does not know yet.
+    `keyword_weight` is what a nat of BM25 counted beside a nat of the vector side: 0 for vectors alone, 1 for words
+    alone.
     """
 
     query: SearchQuery

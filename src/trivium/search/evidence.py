@@ -18,7 +18,8 @@ from trivium.model.embedding import EmbeddingModel, Ids
 
 Scores = npt.NDArray[np.float64]
 
-KEYWORD_WEIGHT = 0.45
+KEYWORD_WEIGHT = 0.4
+_PRIOR_WORLD = 100  # chunks a small corpus is believed to be cut from: in ten chunks no word is rare enough to say much
 SAMPLE = 512  # chunks that stand for the corpus; more changed no figure
 RRF_K = 60
 
@@ -38,18 +39,40 @@ PRIOR = Background(0.17, 0.105)  # all-MiniLM-L6-v2 on the open sets: what is be
 
 
 @dataclass(frozen=True, slots=True)
-class Curve:
-    """Evidence -> the probability that the chunk is relevant: a logistic curve. `middle` is where it is one half."""
+class Calibration:
+    """Log-odds that a search is answered, from how its best hit looks: its cosine and its share of the BM25 bound."""
 
-    middle: float
-    width: float
+    constant: float
+    per_cosine: float
+    per_share: float
 
-    def score(self, evidence: Scores) -> Scores:
-        return np.asarray(1.0 / (1.0 + np.exp(-(evidence - self.middle) / self.width)), np.float64)
+    def log_odds(self, cosine: float, share: float) -> float:
+        return self.constant + self.per_cosine * cosine + self.per_share * share
 
 
-# Fitted by benchmarks/retrieval_scores.py on the seven open sets, each set with the same weight.
-CURVES = {"hybrid": Curve(15.0, 3.0), "vector": Curve(9.0, 2.5), "bm25": Curve(20.0, 8.0)}
+# Fitted by benchmarks/retrieval_scores.py on the seven open sets with both models (docs/scores.md).
+HYBRID = Calibration(-8.4, 13.8, 5.2)
+VECTOR = Calibration(-8.1, 15.9, 0.0)
+BM25 = Calibration(-3.4, 0.0, 11.4)
+PER_NAT = 0.165  # log-odds a hit loses for each nat of evidence it lies behind the best
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """The best hit of a ranking: every other score is told by how far its evidence lies behind."""
+
+    evidence: float
+    log_odds: float
+
+
+def anchored(evidence: Scores, cosines: Scores, shares: Scores) -> Anchor:
+    """Words alone tell where the best hit has no vector."""
+    if not evidence.size:
+        return Anchor(0.0, BM25.constant)
+    best = int(np.argmax(evidence))
+    cosine, share = float(cosines[best]), float(shares[best])
+    log_odds = BM25.log_odds(0.0, share) if math.isnan(cosine) else HYBRID.log_odds(cosine, share)
+    return Anchor(float(evidence[best]), log_odds)
 
 
 def on_reference_scale(cosines: npt.NDArray[np.float32], model: EmbeddingModel) -> Scores:
@@ -97,8 +120,13 @@ def with_vectors_imputed(surprises: Scores, bm25: Scores) -> Scores:
     return np.where(missing, np.where(bm25 > 0, believed, 0.0), surprises)
 
 
-def fused(surprises: Scores, bm25: Scores) -> Scores:
-    return with_vectors_imputed(surprises, bm25) + KEYWORD_WEIGHT * bm25
+def keyword_weight(chunks: int) -> float:
+    """KEYWORD_WEIGHT, and more where the corpus is so small that every idf in it is."""
+    return KEYWORD_WEIGHT * math.log(2 + chunks + _PRIOR_WORLD) / math.log(2 + chunks)
+
+
+def fused(surprises: Scores, bm25: Scores, weight: float = KEYWORD_WEIGHT) -> Scores:
+    return with_vectors_imputed(surprises, bm25) + weight * bm25
 
 
 def reciprocal_ranks(surprises: Scores, bm25: Scores) -> Scores:

@@ -23,14 +23,12 @@ from trivium.ports.reranker import Reranker
 from trivium.ports.vectors import VectorIndex
 from trivium.search import evidence
 from trivium.search.boosts import BoostSettings, boost
-from trivium.search.evidence import Background, Scores
+from trivium.search.evidence import Anchor, Background, Scores
 from trivium.search.ranked import Fusion, Ranked, ranked, reordered
 from trivium.search.remembered import Remembered
 
 DEPTH = 500  # of each side; 100 already gives the same figures on the open sets
 HEAD = 50  # hits that boosts and the reranker look at, since both need the text
-
-_NO_WORDS = KeywordMatches(np.empty(0, np.int64), np.empty(0, np.float32), 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +38,7 @@ class _Sides:
     mode: SearchMode
     vector: Vector | None = None
     background: Background = evidence.PRIOR
+    keyword_weight: float = 1.0
     degraded: str | None = None
 
 
@@ -94,7 +93,7 @@ class HybridSearch:
             sides.mode,
             self._missing(corpus, allowed),
             sides.degraded or unread,
-            {"hybrid": evidence.KEYWORD_WEIGHT, "vector": 0.0, "bm25": 1.0}[sides.mode],
+            sides.keyword_weight,
         )
 
     def _corpus(self) -> _Corpus:
@@ -127,7 +126,9 @@ class HybridSearch:
             if query.mode == "vector":
                 raise
             return _Sides("bm25", degraded=error.message)
-        return _Sides(query.mode, vector, evidence.background(self._cosines(vector, corpus.sample)))
+        around = evidence.background(self._cosines(vector, corpus.sample))
+        weight = 0.0 if query.mode == "vector" else evidence.keyword_weight(self._chunks.count())
+        return _Sides(query.mode, vector, around, weight)
 
     def _cosines(self, vector: Vector, ids: Ids) -> Scores:
         return evidence.on_reference_scale(self._vectors.cosines(vector, ids), self._embedder.model)
@@ -145,14 +146,16 @@ class HybridSearch:
             words.append(self._keywords.match(query.text, alone.size, alone))
         return self._ranked(sides, np.union1d(near, words[0].ids), words)
 
-    def _ranked(self, sides: _Sides, ids: Ids, words: list[KeywordMatches]) -> Ranked:
+    def _ranked(self, sides: _Sides, ids: Ids, words: list[KeywordMatches], anchor: Anchor | None = None) -> Ranked:
         bm25 = np.zeros(ids.size)
         for matches in words:
             at = np.searchsorted(ids, matches.ids)
             bm25[at] = matches.scores
         bound = words[0].bound if words else np.nan
         cosines = np.full(ids.size, np.nan) if sides.vector is None else self._cosines(sides.vector, ids)
-        return ranked(ids, sides.mode, self._fusion, cosines, sides.background, bm25, bound)
+        return ranked(
+            ids, sides.mode, self._fusion, cosines, sides.background, bm25, bound, sides.keyword_weight, anchor
+        )
 
     def _read(self, query: SearchQuery, first: Ranked) -> tuple[Ranked, str | None]:
         """Boosts and the reranker have their say on the head; the second value tells what could not be done."""
@@ -215,7 +218,7 @@ class HybridSearch:
         elif allowed is not None:
             everything = np.intersect1d(everything, allowed, assume_unique=True)
         rest = np.setdiff1d(everything, first.ids, assume_unique=True)
-        return self._ranked(sides, rest, [_only(matches, rest) for matches in words])
+        return self._ranked(sides, rest, [_only(matches, rest) for matches in words], first.anchor)
 
     def _missing(self, corpus: _Corpus, allowed: Ids | None) -> int:
         if allowed is None:
