@@ -40,7 +40,7 @@ def serve_stdio(settings: "Settings") -> None:
     from trivium.doors.mcp.server import build_server, open_gate
     from trivium.doors.mcp.telemetry import start_telemetry
 
-    gate = open_gate(settings, at_once=False)
+    gate = open_gate(settings, at_once=False, embeds=True)
     try:
         start_telemetry()
         anyio.run(lambda: build_server(gate).run_stdio_async(show_banner=False))
@@ -69,7 +69,7 @@ def serve_http(settings: "Settings") -> None:
         "ws": "none",
     }
     if settings.http_processes == 1:
-        uvicorn.run(build_web(open_gate(settings)), **common)
+        uvicorn.run(build_web(open_gate(settings, embeds=True)), **common)
         return
     for row in settings.origins():
         if row.origin == "given":

@@ -1,8 +1,8 @@
 """Cursors: where the next page of one query begins, in the index as it was.
 
-A cursor carries everything itself, so any process can serve the next page and none keeps state. It is Base64 of JSON;
-`query_hash` is a keyed hash over the query with all its filters, the offset and the generation, so nothing in a cursor
-can be changed, and a cursor of another query does not fit.
+A cursor carries everything itself, so any process can serve the next page and none keeps state. It is Base64 of JSON,
+short because every page pays for it. `query_hash` is a keyed hash over the query with all its filters, the offset and
+the generation, followed by the generation: nothing in a cursor can be changed, and that of another query does not fit.
 """
 
 import base64
@@ -14,6 +14,7 @@ from collections.abc import Sequence
 
 from trivium.errors import CursorExpired, InvalidInput
 
+_MARK = 12  # characters: 9 bytes of the hash
 _AGAIN = "leave the cursor out to start with the first page"
 
 
@@ -23,9 +24,7 @@ class Cursors:
 
     def make(self, query: Sequence[object], offset: int, generation: int) -> str:
         mark = self._mark(query, offset, generation)
-        text = json.dumps(
-            {"query_hash": mark, "offset": offset, "generation": generation}, separators=(",", ":")
-        ).encode()
+        text = json.dumps({"query_hash": f"{mark}{generation}", "offset": offset}, separators=(",", ":")).encode()
         return base64.urlsafe_b64encode(text).decode().rstrip("=")
 
     def open(self, cursor: str, query: Sequence[object], generation: int) -> int:
@@ -48,8 +47,9 @@ def _parse(cursor: str) -> tuple[str, int, int]:
     try:
         text = base64.b64decode(cursor.encode("ascii") + b"=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
         fields = json.loads(text)
-        mark, offset, generation = fields["query_hash"], fields["offset"], fields["generation"]
-        if isinstance(mark, str) and mark.isascii() and type(offset) is int and type(generation) is int and offset > 0:
+        mark, generation = fields["query_hash"][:_MARK], int(fields["query_hash"][_MARK:])
+        offset = fields["offset"]
+        if isinstance(mark, str) and mark.isascii() and type(offset) is int and offset > 0:
             return mark, offset, generation
     except (ValueError, KeyError, TypeError, UnicodeError, binascii.Error, RecursionError):
         pass

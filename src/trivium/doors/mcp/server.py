@@ -84,24 +84,29 @@ def open_gate(
     guard: Guard | None = None,
     *,
     at_once: bool = True,
+    embeds: bool = False,
 ) -> Gate:
     """The gate over one data folder. The app opens in the background: at once, or when the first client has its list of
-    tools (Listing), so that the one does not slow down the other."""
+    tools (Listing), so that the one does not slow down the other. `embeds`: vectors for what others add are computed
+    here, too, as a server should."""
     from trivium.doors.mcp.resources import READERS
     from trivium.guard_stores import open_counter, open_guard
 
     guard = guard or build_guard(settings, open_guard(settings))
     services = build_services(settings, guard, open_counter(settings))
-    opening = Opening(open_app or (lambda: _open_app(settings)))
+    opening = Opening(open_app or (lambda: _open_app(settings, embeds)))
     if at_once:
         opening.start()
     return Gate(settings, guard, services, opening, load_tools(settings), hidden=READERS)
 
 
-def _open_app(settings: Settings) -> "App":
-    from trivium import app
+def _open_app(settings: Settings, embeds: bool) -> "App":
+    from trivium import app as composition
 
-    return app.open_app(settings)
+    app = composition.open_app(settings)
+    if embeds:
+        app.start_background()
+    return app
 
 
 def build_server(gate: Gate) -> "FastMCP":

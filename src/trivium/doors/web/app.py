@@ -28,7 +28,7 @@ _GZIP_FROM_BYTES = 500
 
 def create() -> Starlette:
     """For server processes: everything comes from the environment."""
-    return build_web(open_gate(Settings()))
+    return build_web(open_gate(Settings(), embeds=True))
 
 
 def build_web(gate: Gate) -> Starlette:
