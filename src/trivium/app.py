@@ -5,6 +5,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from trivium.backends.bits import BitsVectorIndex
@@ -12,12 +13,15 @@ from trivium.backends.files import ProcessLock
 from trivium.backends.quicktok import QuicktokCounter
 from trivium.backends.sqlite.changes import SqliteChangeLog
 from trivium.backends.sqlite.chunks import SqliteChunkStore
+from trivium.backends.sqlite.concepts import open_concepts
 from trivium.backends.sqlite.database import Database
 from trivium.backends.sqlite.documents import SqliteDocumentStore
 from trivium.backends.sqlite.embeddings import SqliteEmbeddingQueue, SqliteModelRegister
 from trivium.backends.sqlite.overview import SqliteOverview
 from trivium.backends.sqlite.portable import export_lines, import_lines
 from trivium.backends.tantivy import TantivyKeywordIndex
+from trivium.concepts.find import NearestByVectors
+from trivium.concepts.room import Concepts
 from trivium.documents.background import Background
 from trivium.documents.embed import EmbedChunks
 from trivium.documents.ingest import IngestDocuments
@@ -32,6 +36,8 @@ from trivium.search.follow import Follower, FollowingKeywords, FollowingVectors
 from trivium.search.hybrid import HybridSearch
 from trivium.settings import Settings
 
+FEW_CHUNKS = 64  # embedded at once where an answer needs them
+
 OpenEmbedder = Callable[[str], Embedder]  # by model name; cheap, nothing is loaded before the first text
 
 
@@ -44,6 +50,7 @@ class _ModelParts:
     follower: Follower
     embedding: EmbedChunks
     search: HybridSearch
+    nearest: NearestByVectors
 
 
 class App:
@@ -75,6 +82,17 @@ class App:
             self.tokens,
             chunk_tokens=settings.chunk_tokens,
             max_file_bytes=int(settings.max_file_mb * 1e6),
+        )
+
+    @cached_property
+    def concepts(self) -> Concepts:
+        return open_concepts(
+            self.database,
+            self.store,
+            self.tokens,
+            lambda text, limit, within: self._current().nearest(text, limit, within),
+            lambda: self.embedder.model,
+            index_positions=self._index_positions,
         )
 
     @property
@@ -127,10 +145,16 @@ class App:
         """From now on, and until `close`, gives vectors to whatever waits for them, whichever process added it."""
         self._background = Background(self.chunks.generation, [lambda stop: self.embedding.run(stop=stop)])
         self._background.start()
+        self.concepts.upkeep.start()
+
+    def _index_positions(self) -> dict[str, int]:
+        self.catch_up()
+        return {"keywords": self.follower.reached, "vectors": self._current().follower.reached}
 
     def close(self) -> None:
         if self._background is not None:
             self._background.stop()
+            self.concepts.upkeep.stop()
         self.database.close()
 
     def _current(self) -> _ModelParts:
@@ -177,7 +201,15 @@ class App:
             boosts=BoostSettings(**self.settings.boosts, recency_half_life_days=self.settings.recency_half_life_days),
             reranker=open_reranker(self.settings),
         )
-        return _ModelParts(embedder, vectors, follower, embedding, search)
+
+        def fresh_vectors() -> None:
+            """What was written a moment ago is found by its meaning, too, unless it is a whole corpus."""
+            if 0 < embedding.pending() <= FEW_CHUNKS:
+                embedding.run()
+            follower.catch_up()
+
+        nearest = NearestByVectors(embedder, vectors, fresh_vectors)
+        return _ModelParts(embedder, vectors, follower, embedding, search, nearest)
 
 
 def open_app(settings: Settings, open_embedder: OpenEmbedder | None = None) -> App:

@@ -27,8 +27,13 @@ class Follower:
         self._log, self._index, self._exclusive = log, index, exclusive
         self._passed = 0  # up to here nothing concerned this index, so it was not worth a commit
 
+    @property
+    def reached(self) -> int:
+        """The position up to which everything that concerns the index is in it."""
+        return max(self._index.position, self._passed)
+
     def behind(self) -> int:
-        return self._log.head() - max(self._index.position, self._passed)
+        return self._log.head() - self.reached
 
     def catch_up(self) -> int:
         """Brings the index to the head of the log; answers how many changes there were."""
@@ -63,7 +68,7 @@ class Follower:
         return len(changes)
 
     def _batches(self) -> Iterator[list[Change]]:
-        after = max(self._index.position, self._passed)
+        after = self.reached
         while changes := self._log.read(after, BATCH):
             yield changes
             after = changes[-1].position
