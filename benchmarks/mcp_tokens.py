@@ -25,8 +25,9 @@ from trivium.settings import Settings
 
 MODES = ("ids_only", "metadata", "preview", "full")
 BARS = {"ids_only": 400, "metadata": 1200, "preview": 2200}
-WORDS = """pod service volume node cluster secret ingress deployment scheduler network policy container storage role
-namespace label autoscaling upgrade kubectl certificate proxy probe quota job daemon taint affinity etcd api""".split()
+_TEXT = """pod service volume node cluster secret ingress deployment scheduler network policy container storage role
+namespace label autoscaling upgrade kubectl certificate proxy probe quota job daemon taint affinity etcd api"""
+WORDS = _TEXT.split()
 COUNTER = QuicktokCounter()
 
 

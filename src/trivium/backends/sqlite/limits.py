@@ -4,9 +4,9 @@ SQLite's own locking makes the counts exact across processes of one machine. A c
 shared memory would cost 6 µs, but needs its own format, locks and recovery (docs/decisions/limits.md).
 """
 
+import hashlib
 import math
 import sqlite3
-import zlib
 from collections.abc import Iterable, Sequence
 
 from trivium.backends.sqlite.database import Database
@@ -88,13 +88,18 @@ class SqliteConductStore:
         database.migrate("limits", SCHEMA)
 
     def note(self, subjects: Sequence[str], results: Iterable[int | str], failed: bool, now: float) -> list[Conduct]:
-        positions = {zlib.crc32(str(result).encode()) % _BITS for result in results}
+        positions = {_position(result) for result in results}
         with self._database.transaction() as db:
             return [_note(db, subject, positions, failed, now) for subject in subjects]
 
     def look(self, subjects: Sequence[str], now: float) -> list[Conduct]:
         with self._database.read() as db:
             return [_conduct(*_row(db, subject, now)[1:]) for subject in subjects]
+
+
+def _position(result: int | str) -> int:
+    # Not a checksum: ids in a row would fall too evenly, and the count would come out too high.
+    return int.from_bytes(hashlib.blake2b(str(result).encode(), digest_size=4).digest()) % _BITS
 
 
 def _row(db: sqlite3.Connection, subject: str, now: float) -> tuple[float, int, bytes]:

@@ -65,6 +65,7 @@ def serve_http(settings: "Settings") -> None:
         "proxy_headers": False,  # X-Forwarded-For is believed of trusted proxies only, by the shield
         "timeout_graceful_shutdown": 5,
         "timeout_keep_alive": 30,
+        "timeout_worker_healthcheck": 60,  # a busy machine is no reason to kill a worker
         "lifespan": "on",
         "ws": "none",
     }
