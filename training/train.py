@@ -104,11 +104,16 @@ def train(args: Any) -> dict[str, Any]:
     model = build(weights, args.base, args).to(device)
     ema = copy.deepcopy(model)
     sentences = sets.training_sentences(args.data, with_conll04=not args.no_conll04)
-    soft = torch.load(args.teacher, weights_only=False) if args.teacher else None
-    if soft:
+    if args.teacher:
         sentences += sets.unlabelled(args.data)
-    elif args.fold is not None:
+    soft = soft_labels(args.teacher, sentences) if args.teacher else None
+    if args.fold is not None:
         sentences = [s for s in sentences if sets.fold_of(s, args.folds) != args.fold]
+    if args.more_wnut17:  # after the soft labels were counted off
+        again = [n for n, s in enumerate(sentences) if s.origin == "wnut17"]
+        sentences += [sentences[n] for n in again]
+        if soft:
+            soft = {name: [*values, *(values[n] for n in again)] for name, values in soft.items()}
     encoded = [encode(s, units) for s in sentences]
     natural = [encode(joined(s), units) for s in sentences]
     if soft:
@@ -160,6 +165,20 @@ def train(args: Any) -> dict[str, Any]:
         ship(ema, args)
     (args.out / f"{args.name}.json").write_text(json.dumps(metrics, indent=1))
     return metrics
+
+
+def soft_labels(path: Path, sentences: list[sets.Sentence]) -> dict[str, list[Any]]:
+    """Of training.distil (.pt, with pairs) or training.relabel (.npz, units alone)."""
+    if path.suffix == ".pt":
+        loaded: dict[str, list[Any]] = torch.load(path, weights_only=False)
+        return loaded
+    rows = np.load(path)["rows"]
+    ends = np.cumsum([len(s.units) for s in sentences])
+    units: list[Any] = []
+    for part in np.split(rows, ends[:-1]):
+        total = part.sum(1, keepdims=True, dtype=np.float32)
+        units.append((part / np.maximum(total, 1)).astype(np.float16) if total.all() else None)
+    return {"units": units, "pairs": [None] * len(sentences)}
 
 
 def rows_as_int8(value: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -217,6 +236,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--no-shapes", action="store_true")
     p.add_argument("--no-crf", action="store_true")
+    p.add_argument("--more-wnut17", action="store_true", help="every wnut17 sentence twice")
     p.add_argument("--no-conll04", action="store_true")
     return p
 
