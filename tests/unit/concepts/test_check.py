@@ -45,6 +45,8 @@ DAMAGE = [
         "graph",
         "stray",
     ),
+    ("UPDATE concept_counts SET concept_count = 7", "graph", "stray"),
+    ("DELETE FROM concept_counts", "graph", "stray"),
     ("DELETE FROM documents WHERE source = 'concepts'", "text", "missing"),
     ("UPDATE chunks SET text = 'x'", "text", "different"),
     ("UPDATE documents SET source_file = 'stray' WHERE document_id = 1", "text", "stray"),
@@ -60,6 +62,10 @@ def test_damage_is_found_named_and_repaired(filled: Room, damage: str, projectio
     finding = next(one for one in verdict.findings if one.projection == projection)
     assert not verdict.consistent
     assert getattr(finding, kind)
+    filled.concepts.check.rebuild(projection)
+    assert filled.concepts.check.verify().consistent
+    with filled.database.transaction() as db:
+        db.execute(damage)
     assert filled.concepts.check.verify(repair=True).consistent
     after = dump(filled)
     assert [after[table] for table in TABLES] == [before[table] for table in TABLES]

@@ -26,6 +26,10 @@ _PUT_RELATIONSHIP = (
     " source = excluded.source, target = excluded.target, type = excluded.type, strength = excluded.strength,"
     " description = excluded.description, created_at = excluded.created_at"
 )
+COUNTS = "concept_counts"  # shows up among the contents only where the counters are wrong; dropping it recounts
+_COUNTED = (
+    "SELECT area, topic, subtopic, COUNT(*) FROM concepts WHERE deleted_at IS NULL GROUP BY area, topic, subtopic"
+)
 
 
 class SqliteConceptRows:
@@ -45,6 +49,9 @@ class SqliteConceptRows:
             db.executemany(
                 "DELETE FROM concepts WHERE concept_id = ?", ((i,) for i in drop if not i.startswith("rel-"))
             )
+            if COUNTS in drop:
+                db.execute("DELETE FROM concept_counts")
+                db.execute(f"INSERT INTO concept_counts {_COUNTED}")
 
     def contents(self) -> Iterator[tuple[str, str]]:
         with self._tables.reading() as db:
@@ -52,6 +59,9 @@ class SqliteConceptRows:
                 yield row[0], fingerprint(concept_of(row))
             for row in db.execute(RELATIONSHIP):
                 yield row[0], fingerprint(relationship_of(row))
+            kept = db.execute("SELECT * FROM concept_counts ORDER BY area, topic, subtopic").fetchall()
+            if kept != db.execute(f"{_COUNTED} ORDER BY area, topic, subtopic").fetchall():
+                yield COUNTS, "differ from the concepts"
 
     def expected(self, item: Item) -> str | None:
         return fingerprint(item)
