@@ -1,5 +1,6 @@
 """Resources: a chunk and a document as plain text, read through the gate like everything else."""
 
+import logging
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
@@ -54,23 +55,26 @@ def joined(chunks: list[Chunk]) -> str:
 
 
 def add_resources(server: "FastMCP", gate: "Gate") -> None:
-    from fastmcp.exceptions import NotFoundError, ResourceError
+    from fastmcp.exceptions import McpError, ResourceError
+    from mcp_types import INVALID_PARAMS
 
     from trivium.doors.mcp.adapter import call_gate
 
-    async def read(name: str, **arguments: str) -> str:
+    async def read(uri: str, name: str, **arguments: str) -> str:
         reply = await call_gate(gate, name, arguments)
         if not reply.is_error:
             return str(reply.body["text"])
         error = reply.body["error"]
-        raise (NotFoundError if error["code"].endswith("_NOT_FOUND") else ResourceError)(error["message"])
+        if error["code"].endswith("_NOT_FOUND"):
+            raise McpError(code=INVALID_PARAMS, message=f"Resource not found: {uri!r}", data={"uri": uri})
+        raise ResourceError(error["message"], log_level=logging.DEBUG)  # the gate has logged what deserves it
 
     @server.resource("trivium://chunk/{chunk_id}", mime_type="text/plain")
     async def chunk(chunk_id: str) -> str:
         """Text of one chunk, by the id search gives."""
-        return await read("resource_chunk", chunk_id=chunk_id)
+        return await read(f"trivium://chunk/{chunk_id}", "resource_chunk", chunk_id=chunk_id)
 
     @server.resource("trivium://document/{path*}", mime_type="text/plain")
     async def document(path: str) -> str:
         """Text of one document, by its source_file."""
-        return await read("resource_document", path=path)
+        return await read(f"trivium://document/{path}", "resource_document", path=path)
