@@ -37,6 +37,7 @@ from trivium.search.follow import Follower, FollowingVectors
 KINDS = ("prerequisite", "relates_to", "includes")
 WORDS = ["loop", "list", "tree", "graph", "cell", "enzyme", "force", "energy", "market", "price", "vector", "matrix"]
 AREAS = 13
+HUBS = 20
 
 
 def main() -> None:
@@ -194,10 +195,14 @@ def random_content(number: int, chance: random.Random) -> dict[str, object]:
 
 
 def random_edge(count: int, chance: random.Random) -> tuple[int, int, str]:
-    """Mostly near neighbours, as in a field of knowledge; prerequisites upwards only, so that there is no cycle."""
+    """Mostly near neighbours, as in a field of knowledge, and a few hubs that include a lot. Upwards only, so that
+    there is no circle of prerequisites."""
+    draw = chance.random()
+    if draw < 0.02:
+        return chance.randrange(HUBS), chance.randrange(HUBS, count), "includes"
     source = chance.randrange(count - 1)
-    reach = 2_000 if chance.random() < 0.9 else count
-    target = min(count - 1, source + 1 + chance.randrange(reach))
+    reach = 2_000 if draw < 0.9 else count
+    target = source + 1 + chance.randrange(min(reach, count - 1 - source))
     return source, target, chance.choice(KINDS)
 
 

@@ -134,7 +134,7 @@ class ReadConcepts:
         """The relationships of one concept, oldest first."""
         with self._catalogue.snapshot():
             edges = self._graph.edges([self._live(concept_id).key], _direction(direction))
-            found = self._graph.by_key([edge.relationship for edge in edges])
+            found = self._graph.by_key([relationship for _, _, relationship, _ in edges])
         return [found[key] for key in sorted(found)]
 
     def _live(self, concept_id: str, field: str = "concept_id") -> Concept:

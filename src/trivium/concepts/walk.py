@@ -1,6 +1,7 @@
 """Walks over relationships, level by level: what is near, what comes before, how two concepts connect."""
 
 from collections.abc import Iterable, Sequence
+from operator import itemgetter
 from typing import NamedTuple
 
 from trivium.model.concept import Direction, RelationshipType
@@ -25,9 +26,10 @@ def around(
     only the level is finished, so that what is nearer is never missing."""
     seen, reached, level = {start}, list[Reached](), [start]
     for distance in range(1, max_depth + 1):
-        steps = [edge for edge in graph.edges(level, direction, relationship_type) if edge.far not in seen]
-        steps.sort(key=lambda edge: (-edge.strength, edge.far, edge.relationship))
-        following = {edge.far: edge.relationship for edge in reversed(steps)}
+        steps = [edge for edge in graph.edges(level, direction, relationship_type) if edge[1] not in seen]
+        steps.sort(key=itemgetter(1, 2))
+        steps.sort(key=itemgetter(3), reverse=True)
+        following = {far: relationship for _, far, relationship, _ in reversed(steps)}
         seen.update(following)
         reached += [Reached(key, distance, following[key]) for key in reversed(following)]
         level = list(following)
@@ -43,8 +45,8 @@ def before(graph: ConceptGraph, targets: Sequence[int], max_depth: int) -> dict[
     seen, level = set(targets), list(targets)
     for _ in range(max_depth):
         found = graph.edges(level, "incoming", "prerequisite")
-        edges.update((edge.far, edge.near) for edge in found)
-        level = list(dict.fromkeys(edge.far for edge in found if edge.far not in seen))
+        edges.update((far, near) for near, far, _, _ in found)
+        level = list(dict.fromkeys(far for _, far, _, _ in found if far not in seen))
         if not level:
             break
         seen.update(level)
@@ -104,9 +106,9 @@ class _Side:
 
     def grow(self, edges: Iterable[Edge]) -> None:
         following: dict[int, int] = {}
-        for edge in edges:
-            if edge.far not in self.parents:
-                following.setdefault(edge.far, edge.near)
+        for near, far, _, _ in edges:
+            if far not in self.parents:
+                following.setdefault(far, near)
         self.parents.update(following)
         self.level = list(following)
 

@@ -1,18 +1,13 @@
 """Relationships between concepts, one step at a time; the walking is done in concepts.walk."""
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from trivium.model.concept import Direction, Relationship, RelationshipType
 
-
-class Edge(NamedTuple):
-    """One step from a concept that was asked for to another; all by key."""
-
-    near: int
-    far: int
-    relationship: int
-    strength: float
+# One step: the key of a concept that was asked for, of the one it leads to, of the relationship; its strength. A plain
+# tuple, since a walk past a hub makes tens of thousands of them.
+Edge = tuple[int, int, int, float]
 
 
 class ConceptGraph(Protocol):

@@ -237,20 +237,18 @@ class Edges:
         self.pairs = sorted(pairs)
 
     def edges(self, keys: list[int], direction: str, kind: object = None, *, deleted: bool = False) -> list[Edge]:
-        out = [Edge(s, t, n, 1.0) for n, (s, t) in enumerate(self.pairs) if s in keys and direction != "incoming"]
-        return out + [
-            Edge(t, s, n, 1.0) for n, (s, t) in enumerate(self.pairs) if t in keys and direction != "outgoing"
-        ]
+        out = [(s, t, n, 1.0) for n, (s, t) in enumerate(self.pairs) if s in keys and direction != "incoming"]
+        return out + [(t, s, n, 1.0) for n, (s, t) in enumerate(self.pairs) if t in keys and direction != "outgoing"]
 
 
 def distances(graph: Edges, start: int, direction: str) -> dict[int, int]:
     found, queue = {start: 0}, deque([start])
     while queue:
         at = queue.popleft()
-        for edge in graph.edges([at], direction):
-            if edge.far not in found:
-                found[edge.far] = found[at] + 1
-                queue.append(edge.far)
+        for _, far, _, _ in graph.edges([at], direction):
+            if far not in found:
+                found[far] = found[at] + 1
+                queue.append(far)
     return found
 
 
@@ -266,7 +264,7 @@ def test_walks_agree_with_a_plain_breadth_first_search(
     way = shortest(graph, start, end, direction, None)
     assert len(way) == (truth[end] + 1 if end in truth else 0)
     for one, other in pairwise(way):
-        assert any(edge.far == other for edge in graph.edges([one], direction))
+        assert any(edge[1] == other for edge in graph.edges([one], direction))
     found = around(graph, start, direction, None, 3, 1_000)
     assert {step.key: step.distance for step in found} == {k: d for k, d in truth.items() if 0 < d <= 3}
 

@@ -106,7 +106,7 @@ def _filtered(db: sqlite3.Connection, keys: Iterator[int], wanted: Selection) ->
     conditions, arguments = conditions_of(db, wanted)
     while batch := list(islice(keys, _BATCH)):
         rows = db.execute(
-            f"SELECT c.key FROM concepts c WHERE c.key IN (SELECT value FROM json_each(?)) AND {conditions}"
+            f"SELECT c.key FROM json_each(?) CROSS JOIN concepts c ON c.key = value WHERE {conditions}"
             " ORDER BY c.key DESC",
             (json.dumps(batch), *arguments),
         )

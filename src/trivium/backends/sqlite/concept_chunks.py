@@ -38,11 +38,13 @@ class SqliteConceptChunks:
         with self._tables.snapshot() as db:
             known = self._follow(db)
             conditions, arguments = conditions_of(db, wanted)
+            source = "concepts c"
             if among is not None:
-                keys = known.keys[np.isin(known.chunks, among)]
-                conditions += " AND c.key IN (SELECT value FROM json_each(?))"
-                arguments.append(json.dumps(keys.tolist()))
-            rows = db.execute(f"SELECT c.key FROM concepts c WHERE {conditions}", arguments)
+                places = np.searchsorted(known.chunks, among)
+                keys = known.keys[places[places < len(known.keys)]]
+                source = "json_each(?) CROSS JOIN concepts c ON c.key = value"
+                arguments = [json.dumps(keys.tolist()), *arguments]
+            rows = db.execute(f"SELECT c.key FROM {source} WHERE {conditions}", arguments)
             found = np.fromiter((row[0] for row in rows), dtype=np.int64)
         matching: Ids = known.chunks[np.isin(known.keys, found)]
         return matching

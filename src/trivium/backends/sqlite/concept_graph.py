@@ -44,7 +44,7 @@ class SqliteConceptGraph:
             parts.append(_INCOMING + of_type + ("" if deleted else _LIVE.format("source")))
         arguments = {"keys": json.dumps(list(keys)), "type": STORED_AS.get(relationship_type or "", "")}
         with self._tables.reading() as db:
-            return [Edge(*row) for row in db.execute(" UNION ALL ".join(parts), arguments)]
+            return db.execute(" UNION ALL ".join(parts), arguments).fetchall()
 
     def get(self, relationship_ids: Sequence[str]) -> list[Relationship]:
         with self._tables.reading() as db:

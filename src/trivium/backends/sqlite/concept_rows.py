@@ -26,6 +26,7 @@ _PUT_RELATIONSHIP = (
     " source = excluded.source, target = excluded.target, type = excluded.type, strength = excluded.strength,"
     " description = excluded.description, created_at = excluded.created_at"
 )
+MANY = 500
 COUNTS = "concept_counts"  # shows up among the contents only where the counters are wrong; dropping it recounts
 _COUNTED = (
     "SELECT area, topic, subtopic, COUNT(*) FROM concepts WHERE deleted_at IS NULL GROUP BY area, topic, subtopic"
@@ -40,6 +41,8 @@ class SqliteConceptRows:
 
     def apply(self, put: Sequence[Item], drop: Sequence[str]) -> None:
         with self._tables.writing() as db:
+            if len(put) >= MANY:
+                self._tables.make_room(db)
             db.executemany(_PUT_CONCEPT, (_concept_row(item) for item in put if isinstance(item, Concept)))
             # A deleted relationship may have made room for a new one between the same two.
             db.executemany("DELETE FROM concept_relationships WHERE relationship_id = ?", ((i,) for i in drop))
