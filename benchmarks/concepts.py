@@ -6,6 +6,7 @@ CPU time of this process throughout. Every figure is printed beside its bar; not
 """
 
 import argparse
+import gzip
 import json
 import random
 import sqlite3
@@ -27,6 +28,7 @@ from trivium.backends.sqlite.database import Database
 from trivium.backends.sqlite.documents import SqliteDocumentStore
 from trivium.backends.sqlite.embeddings import SqliteEmbeddingQueue, SqliteModelRegister
 from trivium.concepts.find import NearestByVectors
+from trivium.concepts.markdown import read_folder, write_folder
 from trivium.concepts.replay import batches
 from trivium.concepts.room import Concepts
 from trivium.model.concept import ConceptCreated, ConceptUpdated, Pending, RelationshipCreated
@@ -43,6 +45,9 @@ HUBS = 20
 def main() -> None:
     options = parse()
     with tempfile.TemporaryDirectory() as folder:
+        if options.vault:
+            bench_vault(Path(folder), options.vault)
+            return
         bench_writes(Path(folder) / "writes")
         bench_size(Path(folder) / "size", options)
 
@@ -54,6 +59,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--events", type=int, default=1_000_000)
     parser.add_argument("--model", default="all-MiniLM-L6-v2")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--vault", type=Path, help="only this: notes as JSON lines (_id, text), gzipped")
     return parser.parse_args()
 
 
@@ -278,6 +284,39 @@ def show(name: str, bar_ms: float | None, action: Callable[[], object], repeats:
     bar = f"(bar {bar_ms:.1f} ms)" if bar_ms is not None else ""
     print(f"  {name:<28} {median:8.3f} ms   worst {max(times):8.2f}   {bar}", flush=True)
     return median
+
+
+# A vault
+
+
+def bench_vault(folder: Path, corpus: Path) -> None:
+    """Imports a vault, exports it, imports that: the same concepts and relationships, or an error."""
+    from trivium.backends.memory.embedder import HashingEmbedder
+
+    for line in gzip.decompress(corpus.read_bytes()).decode().splitlines():
+        note = json.loads(line)
+        path = folder / "vault" / note["_id"]
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(note["text"].encode())
+    first, database, _ = open_all(folder / "first", HashingEmbedder())
+    began = time.process_time()
+    brought = first.transfer.bring_in(read_folder(folder / "vault"))
+    took = time.process_time() - began
+    write_folder(folder / "out", first.transfer.hand_out())
+    second, other, _ = open_all(folder / "second", HashingEmbedder())
+    second.transfer.bring_in(read_folder(folder / "out"))
+    assert whole(first) == whole(second)
+    print(
+        f"{brought.created} notes, {brought.relationships} relationships, {took:.1f} s CPU; out and in again: the same"
+    )
+    print(f"  links to nothing: {sorted({target for _, target in brought.unresolved})}")
+    database.close()
+    other.close()
+
+
+def whole(concepts: Concepts) -> list[object]:
+    drafts = concepts.transfer.hand_out()
+    return sorted((d.concept_id, sorted(d.content.items()), sorted(map(repr, d.links))) for d in drafts)
 
 
 if __name__ == "__main__":
