@@ -59,7 +59,7 @@ class WholeOnly(Analyzer):
     """Identifiers are kept whole and not split."""
 
     def _analysed(self, token: str) -> Iterator[str]:
-        yield list(super()._analysed(token))[-1]
+        yield from list(super()._analysed(token))[-1:]
 
 
 def quality(data: EvalSet, index_terms: Terms, query_terms: Terms, header_weight: float) -> float:

@@ -215,7 +215,7 @@ class HybridSearch:
         if sides.mode == "bm25":
             return first.ids.size if first.ids.size < DEPTH else self._keywords.count(query.text, allowed)
         if sides.mode == "vector":
-            return corpus.with_vectors.size if allowed is None else int(np.isin(allowed, corpus.with_vectors).sum())
+            return corpus.with_vectors.size if allowed is None else allowed.size - self._missing(corpus, allowed)
         return self._chunks.count() if allowed is None else allowed.size
 
     def _second_stage(
@@ -235,9 +235,13 @@ class HybridSearch:
         )
 
     def _missing(self, corpus: _Corpus, allowed: Ids | None) -> int:
-        if allowed is None:
-            return max(0, self._chunks.count() - corpus.with_vectors.size)
-        return int(allowed.size - np.isin(allowed, corpus.with_vectors, assume_unique=True).sum())
+        """How many of the allowed chunks have no vector."""
+        missing = max(0, self._chunks.count() - corpus.with_vectors.size)
+        if allowed is None or not missing:
+            return missing
+        at = np.searchsorted(corpus.with_vectors, allowed)
+        padded = np.append(corpus.with_vectors, -1)
+        return int(np.count_nonzero(padded[at] != allowed))
 
 
 def _only(matches: KeywordMatches, ids: Ids) -> KeywordMatches:

@@ -174,16 +174,13 @@ class _Snapshot:
             hits = self._searcher.search(query, fetch, count=False).hits
             ids = self._ids_of([address for _, address in hits])
             scores = np.array([score for score, _ in hits], np.float32).round(4)
-            is_all = len(hits) < fetch
+            is_all, last = len(hits) < fetch, scores[-1] if hits else 0.0
             if within is not None:
-                inside = np.isin(ids, within)
-                ids, kept = ids[inside], scores[inside]
-            else:
-                kept = scores
-            is_settled = kept.size > limit and (kept[limit - 1] > kept[-1])
-            if is_all or is_settled or (kept.size >= limit and kept[limit - 1] > scores[-1]):
-                order = np.lexsort((ids, -kept))[:limit]
-                return ids[order], kept[order]
+                inside = _is_among(ids, within)
+                ids, scores = ids[inside], scores[inside]
+            if is_all or (scores.size >= limit and scores[limit - 1] > last):
+                order = np.lexsort((ids, -scores))[:limit]
+                return ids[order], scores[order]
             fetch *= 4
 
     def _restricted(self, query: tantivy.Query, within: Ids | None) -> tantivy.Query:
@@ -216,6 +213,11 @@ class _Snapshot:
         hits = self._searcher.search(self._term("chunk_id", _POSITION_ROW), 1, count=False).hits
         values = self._searcher.fast_field_values("position", [address for _, address in hits])
         return int(values[0] or 0) if values else 0
+
+
+def _is_among(ids: Ids, sorted_ids: Ids) -> "np.typing.NDArray[np.bool_]":
+    """As np.isin, without sorting the large side again."""
+    return np.asarray(np.append(sorted_ids, _POSITION_ROW)[np.searchsorted(sorted_ids, ids)] == ids)
 
 
 def _schema() -> tantivy.Schema:
