@@ -72,7 +72,8 @@ def run(arguments: list[str]) -> int:
 
 def data_first(arguments: list[str]) -> list[str]:
     """`--data DIR` may stand anywhere on the line."""
-    front, rest = [], []
+    front: list[str] = []
+    rest: list[str] = []
     words = iter(arguments)
     for word in words:
         if word == "--":
