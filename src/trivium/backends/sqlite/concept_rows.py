@@ -43,18 +43,12 @@ class SqliteConceptRows:
         with self._tables.writing() as db:
             if len(put) >= MANY:
                 self._tables.make_room(db)
-            db.executemany(_PUT_CONCEPT, (_concept_row(item) for item in put if isinstance(item, Concept)))
-            # A deleted relationship may have made room for a new one between the same two.
-            db.executemany("DELETE FROM concept_relationships WHERE relationship_id = ?", ((i,) for i in drop))
-            relationships = [item for item in put if isinstance(item, Relationship)]
-            keys = _keys(db, relationships)
-            db.executemany(_PUT_RELATIONSHIP, (_relationship_row(item, keys) for item in relationships))
-            db.executemany(
-                "DELETE FROM concepts WHERE concept_id = ?", ((i,) for i in drop if not i.startswith("rel-"))
-            )
-            if COUNTS in drop:
-                db.execute("DELETE FROM concept_counts")
-                db.execute(f"INSERT INTO concept_counts {_COUNTED}")
+            db.executemany(_PUT_CONCEPT, [_concept_row(item) for item in put if isinstance(item, Concept)])
+            if drop:  # before the rest: a dropped relationship may make room for a new one between the same two
+                _drop(db, drop)
+            if relationships := [item for item in put if isinstance(item, Relationship)]:
+                keys = _keys(db, relationships)
+                db.executemany(_PUT_RELATIONSHIP, [_relationship_row(item, keys) for item in relationships])
 
     def contents(self) -> Iterator[tuple[str, str]]:
         with self._tables.reading() as db:
@@ -82,10 +76,16 @@ def _concept_row(concept: Concept) -> tuple[Any, ...]:
     return (*concept[:3], concept.area or "", concept.topic or "", concept.subtopic or "", *concept[6:])
 
 
+def _drop(db: sqlite3.Connection, ids: Sequence[str]) -> None:
+    db.executemany("DELETE FROM concept_relationships WHERE relationship_id = ?", [(i,) for i in ids])
+    db.executemany("DELETE FROM concepts WHERE concept_id = ?", [(i,) for i in ids if not i.startswith("rel-")])
+    if COUNTS in ids:
+        db.execute("DELETE FROM concept_counts")
+        db.execute(f"INSERT INTO concept_counts {_COUNTED}")
+
+
 def _keys(db: sqlite3.Connection, relationships: Sequence[Relationship]) -> dict[str, int]:
     ids = {item.source_concept_id for item in relationships} | {item.target_concept_id for item in relationships}
-    if not ids:
-        return {}
     rows = db.execute(
         "SELECT concept_id, key FROM concepts WHERE concept_id IN (SELECT value FROM json_each(?))",
         (json.dumps(sorted(ids)),),

@@ -29,9 +29,9 @@ class ConceptText:
         with self._tables.writing() as db:
             if live:
                 self._documents.save(self._drafts(live))
-            documents = [_document_id(db, concept_id) for concept_id in (*gone, *drop)]
-            if stale := [document_id for document_id in documents if document_id is not None]:
-                self._documents.remove(stale)
+            stale = [_document_id(db, concept_id) for concept_id in (*gone, *drop) if not concept_id.startswith("rel-")]
+            if found := [document_id for document_id in stale if document_id is not None]:
+                self._documents.remove(found)
 
     def contents(self) -> Iterator[tuple[str, str]]:
         with self._tables.reading() as db:
