@@ -235,7 +235,7 @@ class PythonWalker(PythonExpressions):
 
     def return_statement(self, node: "Node") -> None:
         for child in node.named_children:
-            self.scope.emit(ops.RETURN, self.expression(child))
+            self.scope.give_back(self.expression(child))
         self.scope.leave("return")
 
     def raise_statement(self, node: "Node") -> None:

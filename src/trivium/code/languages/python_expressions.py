@@ -160,7 +160,7 @@ class PythonExpressions(Walker):
 
     def lambda_body(self, body: "Node | None") -> None:
         if body is not None:
-            self.scope.emit(ops.RETURN, self.expression(body))
+            self.scope.give_back(self.expression(body))
 
     def make_function(self, node: "Node", name: str, kind: int, definition: int, body: Callable[[], None]) -> int:
         parameters = node.child_by_field_name("parameters")

@@ -40,7 +40,7 @@ VERSION = 1  # raise it whenever lowering changes: cached facts of another versi
     IMPORT,  # dst, import index
     FROM,  # dst, import index, name
     STAR,  # import index
-    LOOP,  # body, run twice so that values come round
+    LOOP,  # body (run twice so that values come round), how many of its first ops join the rounds
     SUPER,  # dst, class register or -1, self register or -1
     THIS,  # dst
     EXPORT,  # name, src
@@ -93,6 +93,8 @@ class Function(NamedTuple):
     definition: int  # index of its Definition, -1 for one without a symbol of its own
     owner: int  # the definition that edges are drawn from where it has none itself
     has_cells: bool
+    positional: int  # how many parameters take arguments by position
+    passes: tuple[int, ...]  # parameters it returns as they came: callers get back their own values, nobody else's
 
 
 class ClassBody(NamedTuple):

@@ -55,6 +55,7 @@ class Scope:
         self._pending: list[tuple[list[Any], int]] = []
         self._captured: set[str] = set()
         self._cell_ops: list[list[Any]] = []
+        self._passed: set[int] = set()
 
     # registers and plain emission
 
@@ -216,9 +217,17 @@ class Scope:
             if again != phi[1] and again >= 0:
                 phi[2] = (*(r for r in phi[2] if r >= 0), again)
         self.loops.pop()
-        outer_ops.append((ops.LOOP, [*loop.head, *self.ops]))
+        outer_ops.append((ops.LOOP, [*loop.head, *self.ops], len(loop.head)))
         self.ops, self.ended = outer_ops, False
         self.env = self.join([before, *([back] if back else []), *loop.breaks])
+
+    def give_back(self, src: int) -> None:
+        """A return. One that hands back a parameter is kept apart from the function's other results."""
+        for index, (_, register, how) in enumerate(self.params):
+            if register == src and how in (ops.POSITIONAL, ops.KEYWORD_ONLY):
+                self._passed.add(index)
+                return
+        self.emit(ops.RETURN, src)
 
     def leave(self, how: str) -> None:
         """break, continue, or an exit from the function."""
@@ -249,6 +258,8 @@ class Scope:
             self.definition,
             self.owner,
             bool(self._captured),
+            sum(how == ops.POSITIONAL for _, _, how in self.params),
+            tuple(sorted(self._passed)),
         )
 
     def adopt(self, pending: list[tuple[list[Any], int]]) -> None:

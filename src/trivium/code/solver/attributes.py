@@ -4,26 +4,36 @@ from typing import Any
 
 from trivium.code.solver import heap as h
 from trivium.code.solver.engine import EngineState, Frame, Values
-from trivium.code.solver.heap import ANY_KEY, EMPTY
+from trivium.code.solver.heap import ANY_KEY, EMPTY, Cell
 
 MAX_EXTERNAL_DOTS = 6
 
 
 class Attributes(EngineState):
     def attribute(self, frame: Frame, sources: Values, name: str, line: int) -> Values:
+        kind = self.heap.kind
+        if len(sources) == 1:
+            (source,) = sources
+            return _LOADERS[kind[source]](self, frame, source, name, line)
         found = EMPTY
         for source in sources:
-            found |= _LOADERS[self.heap.kind[source]](self, frame, source, name, line)
+            found |= _LOADERS[kind[source]](self, frame, source, name, line)
         return found
 
     def no_attribute(self, frame: Frame, source: int, name: str, line: int) -> Values:
         return EMPTY
 
     def own_field(self, frame: Frame, source: int, name: str, line: int) -> Values:
-        if frame.reader is None:
-            cell = self.heap.fields[source].get(name)
+        fields = self.heap.fields[source]
+        cell = fields.get(name)
+        reader = frame.reader
+        if reader is None:
             return cell.values if cell is not None else EMPTY
-        return self.read(frame, self.heap.cell(source, name))
+        if cell is None:
+            cell = fields[name] = Cell()
+        readers = cell.readers
+        readers[reader] = readers.get(reader, 0) | frame.bit
+        return cell.values
 
     def module_attribute(self, frame: Frame, source: int, name: str, line: int) -> Values:
         unit = self.heap.data[source]
@@ -71,7 +81,12 @@ class Attributes(EngineState):
 
     def bind(self, frame: Frame, values: Values, receiver: int, owner: int, line: int) -> Values:
         """What a class attribute becomes when it is read through an instance."""
-        heap, found = self.heap, []
+        heap = self.heap
+        if len(values) == 1:
+            (value,) = values
+            if heap.kind[value] == h.FUNC:
+                return frozenset((heap.bound(value, receiver),))
+        found: list[int] = []
         for value in values:
             kind = heap.kind[value]
             if kind == h.FUNC:
@@ -261,8 +276,7 @@ class Attributes(EngineState):
     def write_key(self, frame: Frame, target: int, key: Any, values: Values, lone: bool) -> None:
         fields = self.heap.fields[target]
         if key not in fields and ANY_KEY in fields:
-            for reader in fields[ANY_KEY].readers:
-                self.enqueue(reader)
+            self.wake(fields[ANY_KEY].readers)
         self.write_attribute(frame, target, key, values, lone)
 
     def call(

@@ -68,19 +68,13 @@ class Site:
 def call(
     engine: "Interpreter", frame: Frame, callee: int, args: Args, keywords: Keywords, spreads: Args, line: int, op: Any
 ) -> Values:
-    dotted: str = engine.heap.data[callee]
-    site = Site(engine, frame, args, keywords, line, op)
-    model = _MODELS.get(dotted)
+    model = _MODELS.get(engine.heap.data[callee])
     if model is not None:
-        return model(site)
-    return _opaque(site, callee)
-
-
-def _opaque(site: Site, callee: int) -> Values:
-    kind = site.engine.heap.kind
+        return model(Site(engine, frame, args, keywords, line, op))
     result = frozenset((callee,))
-    if len(site.args) == 1:
-        result |= frozenset(v for v in site.args[0] if kind[v] in (h.FUNC, h.CLASS))
+    if len(args) == 1 and args[0]:
+        kind = engine.heap.kind
+        result |= frozenset([v for v in args[0] if kind[v] in (h.FUNC, h.CLASS)])
     return result
 
 

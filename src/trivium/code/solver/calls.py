@@ -6,7 +6,7 @@ from trivium.code.lowering import ops
 from trivium.code.solver import heap as h
 from trivium.code.solver.attributes import Attributes
 from trivium.code.solver.engine import Frame, OutOfBudget, Summary, Values
-from trivium.code.solver.heap import ANY_KEY, EMPTY, Cell
+from trivium.code.solver.heap import ANY_KEY, EMPTY, Cell, Env
 
 Args = tuple[Values, ...]
 Keywords = tuple[tuple[str, Values], ...]
@@ -22,6 +22,9 @@ class Calls(Attributes):
     def call(
         self, frame: Frame, callees: Values, args: Args, keywords: Keywords, spreads: Args, line: int, op: Any
     ) -> Values:
+        if len(callees) == 1:
+            (callee,) = callees
+            return self.call_one(frame, callee, args, keywords, spreads, line, op)
         found = EMPTY
         for callee in callees:
             found |= self.call_one(frame, callee, args, keywords, spreads, line, op)
@@ -136,24 +139,25 @@ class Calls(Attributes):
         number, outer = self.heap.data[callee]
         function = self.program.functions[number]
         self.call_edge(frame, number, line)
-        given = self.bind_arguments(frame, callee, function, args, keywords, spreads, op)
+        small = function.has_cells and not self.exact and self.is_small(frame, number, function)
+        context = self.context(frame, op) if small or self.exact else 0
+        given = self.bind_arguments(frame, callee, function, args, keywords, spreads, context)
         if self.exact:
             return self.enter_exactly(frame, callee, number, function, outer, this, given, op)
-        if self.is_small(frame, number, function, given, this):
+        if small:
             return self.enter_small(frame, callee, number, function, outer, this, given, op)
         return self.join_summary(frame, callee, this, given)
 
-    def is_small(self, frame: Frame, number: int, function: ops.Function, given: list[Values], this: Values) -> bool:
+    def is_small(self, frame: Frame, number: int, function: ops.Function) -> bool:
         return (
             len(function.ops) <= SMALL
             and frame.depth < MAX_SMALL_DEPTH
             and not function.flags & (ops.GENERATOR | ops.ASYNC)
             and number not in self.stack
-            and (any(given) or bool(this))
         )
 
     def enter_exactly(
-        self, frame: Frame, callee: int, number: int, function: ops.Function, outer: Any, this: Values, given: list[Values], op: Any
+        self, frame: Frame, callee: int, number: int, function: ops.Function, outer: Env, this: Values, given: list[Values], op: Any
     ) -> Values:
         summary = self.summary(callee)
         if self.stack.count(number) >= MAX_RECURSION or len(self.stack) >= MAX_DEPTH:
@@ -163,11 +167,12 @@ class Calls(Attributes):
         inner.weak = frame.weak
         inner.context = self.context(frame, op)
         self.run_frame(inner, function, given, this)
-        self.add(summary.result, inner.result)
-        return self.outcome(inner.result, inner.yields, function, ("g", number, inner.context))
+        result = inner.result | self.passed(function, given)
+        self.add(summary.result, result)
+        return self.outcome(result, Cell(inner.yields), function, (number, inner.context))
 
     def enter_small(
-        self, frame: Frame, callee: int, number: int, function: ops.Function, outer: Any, this: Values, given: list[Values], op: Any
+        self, frame: Frame, callee: int, number: int, function: ops.Function, outer: Env, this: Values, given: list[Values], op: Any
     ) -> Values:
         summary = self.summary(callee)
         env = summary.env
@@ -175,14 +180,15 @@ class Calls(Attributes):
         if function.has_cells:
             env = self.small_environment(number, outer, context, env)
         inner = Frame(number, self.program.unit_of[number], function.registers, outer, env, frame.reader)
+        inner.bit = frame.bit
         inner.depth = frame.depth + 1
         inner.context = context
         self.run_frame(inner, function, given, this)
-        return self.outcome(inner.result, EMPTY, function, None)
+        return inner.result | self.passed(function, given)
 
-    def small_environment(self, number: int, outer: Any, context: int, shared: Any) -> Any:
+    def small_environment(self, number: int, outer: Env, context: int, shared: Env) -> Env:
         known = self.small_environments.setdefault(number, {})
-        key = (context, outer.number if outer is not None else 0)
+        key = (context, outer.number)
         if key not in known and len(known) >= MAX_CONTEXTS:
             return shared
         if key not in known:
@@ -198,20 +204,29 @@ class Calls(Attributes):
         self.stack.pop()
 
     def join_summary(self, frame: Frame, callee: int, this: Values, given: list[Values]) -> Values:
-        summary = self.summary(callee)
+        summary = self._summary_of.get(callee) or self.summary(callee)
+        plain = self.heap.plain
         for cell, values in zip(summary.params, given, strict=True):
-            if values:
-                self.add(cell, values)
+            if values and not values <= cell.values:
+                self.add(cell, values - plain)
         if this:
             self.add(summary.this, this)
-        result = self.read(frame, summary.result)
-        if summary.function.flags & ops.GENERATOR:
-            return self.generator(("g", summary.number, summary.env.number), summary.yields)
-        return self.settled(result, summary.function, ("a", summary.number, summary.env.number))
+        function, result = summary.function, self.read(frame, summary.result)
+        if function.passes:
+            result |= self.passed(function, given)
+        if not function.flags:
+            return result
+        return self.outcome(result, summary.yields, function, (summary.number, summary.env.number))
 
-    def outcome(self, result: Values, yields: Values, function: ops.Function, key: Any) -> Values:
+    def passed(self, function: ops.Function, given: list[Values]) -> Values:
+        found = EMPTY
+        for index in function.passes:
+            found |= given[index]
+        return found
+
+    def outcome(self, result: Values, yields: Cell, function: ops.Function, key: Any) -> Values:
         if function.flags & ops.GENERATOR:
-            return self.generator(key, Cell(yields))
+            return self.generator(("g", key), yields)
         return self.settled(result, function, ("a", key))
 
     def generator(self, key: Any, yields: Cell) -> Values:
@@ -229,15 +244,16 @@ class Calls(Attributes):
 
     def summary(self, callee: int) -> Summary:
         number, outer = self.heap.data[callee]
-        key = (number, outer.number if outer is not None else 0)
+        key = (number, outer.number)
         found = self.summaries.get(key)
         if found is None:
             function = self.program.functions[number]
             env = self.environment(outer) if function.has_cells else outer
             found = self.summaries[key] = Summary(number, function, outer, env)
+        self._summary_of[callee] = found
         return found
 
-    def frame(self, number: int, function: ops.Function, outer: Any, reader: Summary | None) -> Frame:
+    def frame(self, number: int, function: ops.Function, outer: Env, reader: Summary | None) -> Frame:
         env = self.environment(outer) if function.has_cells else outer
         return Frame(number, self.program.unit_of[number], function.registers, outer, env, reader)
 
@@ -252,17 +268,19 @@ class Calls(Attributes):
     # arguments
 
     def bind_arguments(
-        self, frame: Frame, callee: int, function: ops.Function, args: Args, keywords: Keywords, spreads: Args, op: Any
+        self, frame: Frame, callee: int, function: ops.Function, args: Args, keywords: Keywords, spreads: Args, context: int
     ) -> list[Values]:
         params = function.params
         defaults = self.defaults.get(callee)
+        if len(args) == len(params) == function.positional and not keywords and not spreads:
+            return list(args)
         given: list[Values] = [EMPTY] * len(params)
         bound = [False] * len(params)
-        position = self.bind_positions(frame, params, args, given, bound, op)
+        position = self.bind_positions(frame, params, args, given, bound, context)
         if spreads:
-            self.bind_spreads(frame, params, spreads, given, bound, position, op)
+            self.bind_spreads(frame, params, spreads, given, bound, position, context)
         for name, values in keywords:
-            self.bind_keyword(frame, params, name, values, given, bound, op)
+            self.bind_keyword(frame, params, name, values, given, bound, context)
         if defaults:
             for index, cell in defaults.items():
                 if index < len(given) and (not bound[index] or (spreads and not self.exact)):
@@ -270,25 +288,25 @@ class Calls(Attributes):
         return given
 
     def bind_positions(
-        self, frame: Frame, params: Any, args: Args, given: list[Values], bound: list[bool], op: Any
+        self, frame: Frame, params: Any, args: Args, given: list[Values], bound: list[bool], context: int
     ) -> int:
         for position, values in enumerate(args):
             if position < len(params) and params[position][2] == ops.POSITIONAL:
                 given[position] = values
                 bound[position] = True
             else:
-                self.bind_rest(frame, params, args[position:], given, op)
+                self.bind_rest(frame, params, args[position:], given, context)
                 return len(args)
         return len(args)
 
-    def bind_rest(self, frame: Frame, params: Any, rest: Args, given: list[Values], op: Any) -> None:
+    def bind_rest(self, frame: Frame, params: Any, rest: Args, given: list[Values], context: int) -> None:
         for index, (_, _, how) in enumerate(params):
             if how == ops.VARARGS:
-                array = self.array(frame, rest, ("rest", id(params), self.context(frame, op) if self.exact else 0))
+                array = self.array(frame, rest, ("rest", id(params), context))
                 given[index] = frozenset((array,))
 
     def bind_spreads(
-        self, frame: Frame, params: Any, spreads: Args, given: list[Values], bound: list[bool], start: int, op: Any
+        self, frame: Frame, params: Any, spreads: Args, given: list[Values], bound: list[bool], start: int, context: int
     ) -> None:
         elements = EMPTY
         for spread in spreads:
@@ -304,10 +322,10 @@ class Calls(Attributes):
                 else:
                     given[index] |= elements
             elif params[index][2] == ops.VARARGS:
-                self.bind_rest(frame, params, (elements,), given, op)
+                self.bind_rest(frame, params, (elements,), given, context)
 
     def bind_keyword(
-        self, frame: Frame, params: Any, name: str, values: Values, given: list[Values], bound: list[bool], op: Any
+        self, frame: Frame, params: Any, name: str, values: Values, given: list[Values], bound: list[bool], context: int
     ) -> None:
         for index, (param, _, how) in enumerate(params):
             if name == "**":
@@ -325,12 +343,11 @@ class Calls(Attributes):
                 bound[index] = True
                 return
         if name != "**":
-            self.bind_extra(frame, params, name, values, given, op)
+            self.bind_extra(frame, params, name, values, given, context)
 
-    def bind_extra(self, frame: Frame, params: Any, name: str, values: Values, given: list[Values], op: Any) -> None:
+    def bind_extra(self, frame: Frame, params: Any, name: str, values: Values, given: list[Values], context: int) -> None:
         for index, (_, _, how) in enumerate(params):
             if how == ops.KEYWORDS:
-                context = self.context(frame, op) if self.exact else 0
                 table = self.heap.make(h.TABLE, 0, ("kwargs", id(params), context), not frame.weak)
                 self.write_key(frame, table, "[" + name, values, True)
                 given[index] |= {table}

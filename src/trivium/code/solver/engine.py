@@ -23,11 +23,15 @@ class OutOfBudget(Exception):
 
 
 class Summary:
-    """One function in one closure: what flows in, what flows out."""
+    """One function in one closure: what flows in, what flows out, and which of its ops have something new to see.
 
-    __slots__ = ("env", "function", "has_run", "number", "outer", "params", "queued", "result", "this", "yields")
+    `dirty` is a bit mask over the flattened ops; registers keep their values between runs, so that a second look costs
+    only what has changed.
+    """
 
-    def __init__(self, number: int, function: ops.Function, outer: Env | None, env: Env) -> None:
+    __slots__ = ("dirty", "env", "frame", "function", "number", "outer", "params", "queued", "result", "this", "yields")
+
+    def __init__(self, number: int, function: ops.Function, outer: Env, env: Env) -> None:
         self.number = number
         self.function = function
         self.outer = outer
@@ -37,21 +41,34 @@ class Summary:
         self.yields = Cell()
         self.this = Cell()
         self.queued = False
-        self.has_run = False
+        self.dirty = 0
+        self.frame: Frame | None = None
+
+
+class Lookup:
+    """A remembered search for an attribute of a class, and who relied on it."""
+
+    __slots__ = ("found", "order", "readers")
+
+    def __init__(self, found: tuple[tuple[Cell, int], ...], order: tuple[int, ...]) -> None:
+        self.found = found
+        self.order = order
+        self.readers: dict[Summary, int] = {}
 
 
 class Frame:
     """One activation of a function body."""
 
-    __slots__ = ("context", "depth", "env", "number", "outer", "reader", "regs", "result", "this", "unit", "weak", "yields")
+    __slots__ = ("bit", "context", "depth", "env", "number", "outer", "reader", "regs", "result", "this", "unit", "weak", "yields")
 
-    def __init__(self, number: int, unit: int, registers: int, outer: Env | None, env: Env, reader: Summary | None) -> None:
+    def __init__(self, number: int, unit: int, registers: int, outer: Env, env: Env, reader: Summary | None) -> None:
         self.number = number
         self.unit = unit
         self.regs: list[Values] = [EMPTY] * (registers + 1)  # the last one is for register -1: untracked
         self.outer = outer
         self.env = env
         self.reader = reader
+        self.bit = 0  # the op of the reader that is running
         self.this: Values = EMPTY
         self.result: Values = EMPTY
         self.yields: Values = EMPTY
@@ -83,14 +100,18 @@ class EngineState:
         self.made: dict[int, None] = {}  # every function object, in the order they came to be
         self.settlers: dict[int, int] = {}
         self.tops: dict[str, int] = {}
+        self._constants: dict[str | int, Values] = {}
+        self._builtins: dict[str, Values] = {}
         self._module_names: dict[int, set[str]] = {}
         self.declared: dict[int, tuple[tuple[int, Values], ...]] = {}
         self.defaults: dict[int, dict[int, Cell]] = {}
         self.queue: deque[Summary] = deque()
         self.summaries: dict[tuple[int, int], Summary] = {}
+        self._summary_of: dict[int, Summary] = {}
         self.stack: list[int] = []
-        self._lookups: dict[str, dict[int, tuple[tuple[Cell, int], ...]]] = {}
-        self._lookup_readers: dict[str, dict[Summary, None]] = {}
+        self._lookups: dict[str, dict[int, Lookup]] = {}
+        self._asked: dict[int, dict[str, None]] = {}
+        self.root = Env(None, 0)
         self._environments = 0
         self.small_environments: dict[int, dict[Any, Env]] = {}
         self._contexts: dict[tuple[int, int], int] = {}
@@ -98,17 +119,22 @@ class EngineState:
     # cells
 
     def read(self, frame: Frame, cell: Cell) -> Values:
-        if frame.reader is not None:
-            cell.readers[frame.reader] = None
+        reader = frame.reader
+        if reader is not None:
+            readers = cell.readers
+            readers[reader] = readers.get(reader, 0) | frame.bit
         return cell.values
 
     def add(self, cell: Cell, values: Values) -> None:
-        if not values <= cell.values:
-            grown = self.heap.limited(cell.values | values)
-            if grown != cell.values:
-                cell.values = grown
-                for reader in cell.readers:
-                    self.enqueue(reader)
+        if not values <= cell.values and self.heap.grow(cell, values):
+            self.wake(cell.readers)
+
+    def wake(self, readers: dict[Summary, int]) -> None:
+        for reader, bits in readers.items():
+            reader.dirty |= bits
+            if not reader.queued:
+                reader.queued = True
+                self.queue.append(reader)
 
     def put(self, frame: Frame, cell: Cell, values: Values) -> None:
         """Replaces where the write certainly happens, adds where it may."""
@@ -122,7 +148,7 @@ class EngineState:
             summary.queued = True
             self.queue.append(summary)
 
-    def environment(self, parent: Env | None) -> Env:
+    def environment(self, parent: Env) -> Env:
         self._environments += 1
         return Env(parent, self._environments)
 
@@ -135,36 +161,42 @@ class EngineState:
     def write_attribute(self, frame: Frame, target: int, name: Any, values: Values, lone: bool) -> None:
         heap = self.heap
         if heap.kind[target] == h.CLASS and name not in heap.fields[target]:
-            self._new_name(name)
+            self._look_again(name, target)
         cell = heap.cell(target, name)
         if lone and not frame.weak and (heap.single[target] or heap.kind[target] in (h.CLASS, h.MODULE)):
             cell.values = values
         else:
             self.add(cell, values)
 
-    def _new_name(self, name: Any) -> None:
-        """A class has gained a name: whoever looked for it looks again."""
-        self._lookups.pop(name, None)
-        for reader in self._lookup_readers.pop(name, ()):
-            self.enqueue(reader)
+    def _look_again(self, name: str, cls: int) -> None:
+        """A class has gained a name or a base: whoever looked there before looks again."""
+        known = self._lookups.get(name)
+        if known:
+            for asked in [c for c, lookup in known.items() if cls in lookup.order]:
+                self.wake(known.pop(asked).readers)
 
-    def new_bases(self) -> None:
-        self.heap.forget_mro()
-        for name in list(self._lookups):
-            self._new_name(name)
+    def new_bases(self, cls: int) -> None:
+        affected = [asked for asked in self._asked if cls in self.heap.mro(asked)]
+        self.heap.forget_mro(cls)
+        for name in dict.fromkeys(n for asked in affected for n in self._asked[asked]):
+            self._look_again(name, cls)
 
     def find(self, frame: Frame, cls: int, name: str) -> tuple[tuple[Cell, int], ...]:
         """The cells that may hold attribute `name` of class `cls`, with the class each was found in: the first class
         in resolution order that has the name, or the external one that might."""
         if self.exact:
             return self._search(self.heap.mro(cls), name)
+        known = self._lookups.get(name)
+        if known is None:
+            known = self._lookups[name] = {}
+        lookup = known.get(cls)
+        if lookup is None:
+            order = self.heap.mro(cls)
+            lookup = known[cls] = Lookup(self._search(order, name), order)
+            self._asked.setdefault(cls, {})[name] = None
         if frame.reader is not None:
-            self._lookup_readers.setdefault(name, {})[frame.reader] = None
-        known = self._lookups.setdefault(name, {})
-        found = known.get(cls)
-        if found is None:
-            found = known[cls] = self._search(self.heap.mro(cls), name)
-        return found
+            lookup.readers[frame.reader] = lookup.readers.get(frame.reader, 0) | frame.bit
+        return lookup.found
 
     def _search(self, order: tuple[int, ...], name: str) -> tuple[tuple[Cell, int], ...]:
         heap = self.heap
@@ -198,7 +230,7 @@ class EngineState:
 
     def call_edge(self, frame: Frame, callee: int, line: int) -> None:
         known = self.calls[frame.number]
-        if callee not in known or line < known[callee]:
+        if known.setdefault(callee, line) > line:
             known[callee] = line
         self.resolved.add((frame.number, line))
 

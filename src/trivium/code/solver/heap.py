@@ -1,7 +1,8 @@
 """Abstract objects and the cells that hold sets of them.
 
 Objects are small integers, values are frozensets of them: cheap to join, and iterated in the same order in every run.
-A cell holds at most MAX_VALUES; what does not fit is replaced by UNKNOWN, so that readers see that something is missing.
+A cell that would hold more than MAX_VALUES holds only UNKNOWN from then on: so many possibilities are noise that spreads,
+and whoever calls it is told that the callee is not known.
 """
 
 from typing import Any
@@ -33,14 +34,16 @@ EMPTY: frozenset[int] = frozenset()
 
 UNKNOWN = 0
 ANY_KEY = "*"
+NOBODY_KNOWS: frozenset[int] = frozenset((UNKNOWN,))
 
 
 class Cell:
-    __slots__ = ("readers", "values")
+    __slots__ = ("full", "readers", "values")
 
     def __init__(self, values: frozenset[int] = EMPTY) -> None:
         self.values = values
-        self.readers: dict[Any, None] = {}
+        self.full = False
+        self.readers: dict[Any, int] = {}
 
 
 class Env:
@@ -71,6 +74,8 @@ class Heap:
         self.data: list[Any] = [None]
         self.fields: list[dict[Any, Cell]] = [{}]
         self.single: list[bool] = [False]
+        self.plain: set[int] = set()  # constants and externals: nothing of ours can be called through them
+        self._bound: dict[int, int] = {}
         self._known: dict[Any, int] = {}
         self._linear: dict[int, tuple[int, ...]] = {}
 
@@ -87,6 +92,8 @@ class Heap:
         self.fields.append({})
         self.single.append(single)
         self._known[key] = number
+        if kind in (CONSTANT, EXTERNAL):
+            self.plain.add(number)
         return number
 
     def known(self, key: Any) -> int | None:
@@ -99,7 +106,11 @@ class Heap:
         return self.make(EXTERNAL, name, ("x", name))
 
     def bound(self, function: int, receiver: int) -> int:
-        return self.make(BOUND, (function, receiver), ("b", function, receiver))
+        key = function << 32 | receiver
+        found = self._bound.get(key)
+        if found is None:
+            found = self._bound[key] = self.make(BOUND, (function, receiver), ("b", key))
+        return found
 
     def instance(self, cls: int) -> int:
         """The instance that stands for all instances of a class."""
@@ -112,17 +123,24 @@ class Heap:
             found = fields[name] = Cell()
         return found
 
-    def limited(self, values: frozenset[int]) -> frozenset[int]:
-        """Too many values say little and cost much."""
-        if len(values) <= MAX_CONSTANTS:
-            return values
+    def grow(self, cell: Cell, values: frozenset[int]) -> bool:
+        """Adds to a cell; says whether that changed it."""
+        if cell.full or values <= cell.values:
+            return False
+        grown = cell.values | values
+        if len(grown) > MAX_CONSTANTS:
+            grown = self._without_constants(grown)
+        if len(grown) > MAX_VALUES:
+            cell.full = True
+            grown = NOBODY_KNOWS
+        changed = grown != cell.values
+        cell.values = grown
+        return changed
+
+    def _without_constants(self, values: frozenset[int]) -> frozenset[int]:
         kind = self.kind
         constants = [v for v in values if kind[v] == CONSTANT]
-        if len(constants) > MAX_CONSTANTS:
-            values = values.difference(constants) | {UNKNOWN}
-        if len(values) > MAX_VALUES:
-            values = frozenset(sorted(values)[: MAX_VALUES - 1]) | {UNKNOWN}
-        return values
+        return values.difference(constants) | NOBODY_KNOWS if len(constants) > MAX_CONSTANTS else values
 
     # classes
 
@@ -130,21 +148,29 @@ class Heap:
         """C3 linearisation; where bases contradict one another, depth first without repeats."""
         known = self._linear.get(cls)
         if known is None:
-            known = self._linear[cls] = self._linearise(cls, ())
+            self._linear[cls] = (cls,)  # what a class that inherits from itself sees
+            known = self._linear[cls] = self._linearise(cls)
         return known
 
-    def forget_mro(self) -> None:
-        self._linear.clear()
+    def forget_mro(self, cls: int) -> None:
+        """A class has gained a base: whoever inherits from it is ordered anew."""
+        for known in [c for c, order in self._linear.items() if cls in order]:
+            del self._linear[known]
 
-    def _linearise(self, cls: int, above: tuple[int, ...]) -> tuple[int, ...]:
-        if self.kind[cls] != CLASS or cls in above or len(above) > 40:
+    def _linearise(self, cls: int) -> tuple[int, ...]:
+        if self.kind[cls] != CLASS:
             return (cls,)
-        bases = [b for values in self.data[cls].bases for b in sorted(values) if self.kind[b] in (CLASS, EXTERNAL, FUNC)]
-        lists = [list(self._linearise(b, (*above, cls))) for b in bases] + [bases]
-        merged = _merge([list(x) for x in lists])
+        bases = [b for values in self.data[cls].bases for b in self._candidates(values)]
+        lists = [list(self.mro(b)) for b in bases] + [bases]
+        merged = _merge(lists) if len(bases) > 1 else lists[0] if bases else []
         if merged is None:
             merged = list(dict.fromkeys(x for found in lists for x in found))
         return (cls, *(x for x in merged if x != cls))
+
+    def _candidates(self, values: frozenset[int]) -> list[int]:
+        """A base that could be many classes is as good as unknown."""
+        found = sorted(b for b in values if self.kind[b] in (CLASS, EXTERNAL, FUNC))
+        return found if len(found) <= 3 else found[:1]
 
 
 def _merge(lists: list[list[int]]) -> list[int] | None:

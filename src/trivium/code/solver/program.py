@@ -36,6 +36,24 @@ class Program:
             self.unit_of.extend([number] * len(unit.functions))
         self.weight = sum(len(f.ops) for f in self.functions)
 
+    def import_order(self) -> list[int]:
+        """Every unit after those it imports, as far as cycles allow."""
+        order: list[int] = []
+        seen = [False] * len(self.units)
+        for root in range(len(self.units)):
+            stack = [(root, iter(self.targets[root]))] if not seen[root] else []
+            seen[root] = True
+            while stack:
+                unit, rest = stack[-1]
+                target = next((t.unit for t in rest if t.unit >= 0 and not seen[t.unit]), -1)
+                if target >= 0:
+                    seen[target] = True
+                    stack.append((target, iter(self.targets[target])))
+                else:
+                    order.append(unit)
+                    stack.pop()
+        return order
+
     def name(self, function: int) -> str:
         """`module.Class.method`, as call-graph files write it."""
         module, inner = self.modules[self.unit_of[function]], self.functions[function].qualified_name

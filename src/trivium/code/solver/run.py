@@ -6,20 +6,52 @@ from trivium.code.lowering import ops
 from trivium.code.solver import builtins_javascript, builtins_python
 from trivium.code.solver import heap as h
 from trivium.code.solver.calls import Args, Calls, Keywords
-from trivium.code.solver.engine import Frame, Values
+from trivium.code.solver.engine import Frame, Summary, Values
+from trivium.code.solver.flat import FlatBody
 from trivium.code.solver.heap import ANY_KEY, EMPTY, Cell, ClassRecord, Env
 from trivium.code.solver.program import Target
 
+MAX_COPIED = 24  # fields: larger tables are copied as a heap of values without names
+
 
 class Interpreter(Calls):
+    def run_again(self, summary: Summary, frame: Frame, flat: FlatBody) -> None:
+        """Only the ops that have something new to see, and then those that use what these produce."""
+        handlers, regs, uses, body = _HANDLERS, frame.regs, flat.uses, flat.ops
+        steps = 4 * len(body) + 40
+        while summary.dirty and steps:
+            steps -= 1
+            frame.bit = summary.dirty & -summary.dirty
+            summary.dirty ^= frame.bit
+            op = body[frame.bit.bit_length() - 1]
+            made = flat.made(op)
+            before = [regs[r] for r in made]
+            handlers[op[0]](self, frame, op)
+            for register, old in zip(made, before, strict=True):
+                if not regs[register] <= old:
+                    regs[register] |= old  # values only ever join, or two ops could chase one another for ever
+                    summary.dirty |= uses[register]
+
+    def run_first(self, frame: Frame, flat: FlatBody) -> None:
+        handlers, bit = _HANDLERS, 1
+        for op in flat.ops:
+            frame.bit = bit
+            handlers[op[0]](self, frame, op)
+            bit <<= 1
+
     def run(self, frame: Frame, body: Any) -> None:
+        handlers = _HANDLERS
         for op in body:
-            _HANDLERS[op[0]](self, frame, op)
+            handlers[op[0]](self, frame, op)
 
     # values and variables
 
     def constant(self, frame: Frame, op: Any) -> None:
-        frame.regs[op[1]] = frozenset((self.heap.constant(op[2]),))
+        value = op[2]
+        known = self._constants.get(value)
+        if known is None:
+            known = self._constants[value] = frozenset((self.heap.constant(value),))
+        frame.regs[op[1]] = known
 
     def union(self, frame: Frame, op: Any) -> None:
         found = EMPTY
@@ -38,7 +70,10 @@ class Interpreter(Calls):
     def builtin_value(self, frame: Frame, name: str) -> Values:
         if name in self.module_names(frame.unit):
             return EMPTY
-        return frozenset((self.heap.external(f"<builtin>.{name}"),))
+        known = self._builtins.get(name)
+        if known is None:
+            known = self._builtins[name] = frozenset((self.heap.external(f"<builtin>.{name}"),))
+        return known
 
     def module_names(self, unit: int) -> set[str]:
         known = self._module_names.get(unit)
@@ -53,21 +88,23 @@ class Interpreter(Calls):
 
     def load_cell(self, frame: Frame, op: Any) -> None:
         env = self.find_environment(frame, op[2], op[3])
-        frame.regs[op[1]] = self.read(frame, env.cells.setdefault(op[2], Cell())) if env is not None else EMPTY
+        cell = env.cells.get(op[2])
+        if cell is None:
+            cell = env.cells[op[2]] = Cell()
+        frame.regs[op[1]] = self.read(frame, cell)
 
-    def find_environment(self, frame: Frame, name: str, hops: int) -> Env | None:
+    def find_environment(self, frame: Frame, name: str, hops: int) -> Env:
         """Functions without cells of their own share their parent's environment, so the distance is found by name."""
         if hops == 0:
             return frame.env
         env = frame.outer
-        while env is not None and name not in env.cells and env.parent is not None:
+        while name not in env.cells and env.parent is not None:
             env = env.parent
         return env
 
     def store_cell(self, frame: Frame, op: Any) -> None:
         env = self.find_environment(frame, op[1], op[3])
-        if env is not None:
-            self.put(frame, env.cells.setdefault(op[1], Cell()), frame.regs[op[2]])
+        self.put(frame, env.cells.setdefault(op[1], Cell()), frame.regs[op[2]])
 
     # attributes and items
 
@@ -160,11 +197,20 @@ class Interpreter(Calls):
         self, frame: Frame, receiver: int, name: str, args: Args, keywords: Keywords, spreads: Args, line: int, op: Any
     ) -> Values:
         heap = self.heap
-        models = _METHODS.get(heap.kind[receiver])
+        kind = heap.kind[receiver]
+        if kind == h.INSTANCE and not self.exact:
+            return self.call_instance(frame, receiver, name, args, keywords, spreads, line, op)
+        models = _METHODS.get(kind)
         if models is not None:
             modelled = models(self, frame, receiver, name, args, keywords, spreads, line, op)
             if modelled is not None:
                 return modelled
+        return self.call_found(frame, receiver, name, args, keywords, spreads, line, op)
+
+    def call_found(
+        self, frame: Frame, receiver: int, name: str, args: Args, keywords: Keywords, spreads: Args, line: int, op: Any
+    ) -> Values:
+        heap = self.heap
         callees = self.attribute(frame, frozenset((receiver,)), name, line)
         if not callees:
             if heap.kind[receiver] not in (h.CONSTANT, h.ARRAY):
@@ -176,6 +222,29 @@ class Interpreter(Calls):
                 found |= self.invoke(frame, callee, self.receiver(receiver), args, (), spreads, line, op)
             else:
                 found |= self.call_one(frame, callee, args, keywords, spreads, line, op)
+        return found
+
+    def call_instance(
+        self, frame: Frame, receiver: int, name: str, args: Args, keywords: Keywords, spreads: Args, line: int, op: Any
+    ) -> Values:
+        """The commonest call of all, without making bound methods on the way."""
+        heap = self.heap
+        cls = heap.data[receiver]
+        if heap.kind[cls] != h.CLASS or heap.data[cls].javascript:
+            return self.call_found(frame, receiver, name, args, keywords, spreads, line, op)
+        own = self.own_field(frame, receiver, name, line)
+        found = self.call(frame, own, args, keywords, spreads, line, op) if own else EMPTY
+        cells = self.find(frame, cls, name)
+        for cell, owner in cells:
+            for value in self.read(frame, cell):
+                if heap.kind[value] == h.FUNC:
+                    given = (frozenset((receiver,)), *args)
+                    found |= self.invoke(frame, value, EMPTY, given, keywords, spreads, line, op)
+                else:
+                    bound = self.bind(frame, frozenset((value,)), receiver, owner, line)
+                    found |= self.call(frame, bound, args, keywords, spreads, line, op)
+        if not own and not cells:
+            return self.call_found(frame, receiver, name, args, keywords, spreads, line, op)
         return found
 
     def receiver(self, source: int) -> Values:
@@ -223,7 +292,7 @@ class Interpreter(Calls):
         _, dst, index, defaults, types, owner = op
         number = self.program.first[frame.unit] + index
         env = frame.env
-        made = self.heap.make(h.FUNC, (number, env), ("f", number, env.number if env is not None else 0))
+        made = self.heap.make(h.FUNC, (number, env), ("f", number, env.number))
         if defaults:
             cells = self.defaults.setdefault(made, {})
             for parameter, register in defaults:
@@ -246,7 +315,7 @@ class Interpreter(Calls):
         for parameter, values in self.declared.get(made, ()):
             if parameter >= 0:
                 self.add(summary.params[parameter], values)
-        if not summary.has_run:
+        if summary.frame is None:
             self.enqueue(summary)
 
     def instances(self, values: Values) -> Values:
@@ -265,9 +334,11 @@ class Interpreter(Calls):
         made = self.heap.make(h.CLASS, record, ("k", frame.unit, index, context))
         record = self.heap.data[made]
         found = [frame.regs[b] for b in bases]
-        if record.bases != found:
+        if not record.bases:
             record.bases = found
-            self.new_bases()
+        elif not all(new <= old for new, old in zip(found, record.bases, strict=True)):
+            record.bases = [new | old for new, old in zip(found, record.bases, strict=True)]
+            self.new_bases(made)
         if javascript and record.prototype == h.UNKNOWN:
             record.prototype = self.heap.make(h.TABLE, 1, ("proto", made), True)
         for base in found:
@@ -303,13 +374,16 @@ class Interpreter(Calls):
         frame.regs[dst] = frozenset((made,))
 
     def copy_fields(self, frame: Frame, sources: Values, target: int) -> None:
-        for source in sources:
-            if self.heap.kind[source] in (h.TABLE, h.ARRAY, h.INSTANCE):
-                lone = len(sources) == 1
-                for name, cell in list(self.heap.fields[source].items()):
-                    self.write_key(frame, target, name, self.read(frame, cell), lone and name != ANY_KEY)
-                if frame.reader is not None:
-                    self.read(frame, self.heap.cell(source, ANY_KEY))
+        fields = self.heap.fields
+        known = [v for v in sources if v != target and self.heap.kind[v] in (h.TABLE, h.ARRAY, h.INSTANCE)]
+        if not self.exact and (len(known) > 1 or any(len(fields[v]) > MAX_COPIED for v in known)):
+            self.write_key(frame, target, ANY_KEY, self.elements(frame, frozenset(known)), False)
+            return
+        for source in known:
+            for name, cell in list(fields[source].items()):
+                self.write_key(frame, target, name, self.read(frame, cell), len(known) == 1 and name != ANY_KEY)
+            if frame.reader is not None:
+                self.read(frame, self.heap.cell(source, ANY_KEY))
 
     # leaving values behind
 
@@ -495,8 +569,14 @@ class Interpreter(Calls):
     def loop(self, frame: Frame, op: Any) -> None:
         frame.weak += 1
         self.run(frame, op[1])
-        self.run(frame, op[1])
+        if self.exact or self.comes_round(frame, op):
+            self.run(frame, op[1])
         frame.weak -= 1
+
+    def comes_round(self, frame: Frame, op: Any) -> bool:
+        """Whether a variable brings a new value into the second round (what cells bring, queued summaries will see)."""
+        regs = frame.regs
+        return any(not regs[r] <= regs[phi[1]] for phi in op[1][: op[2]] for r in phi[2])
 
     def weak(self, frame: Frame, op: Any) -> None:
         frame.weak += op[1]
@@ -509,8 +589,14 @@ class Interpreter(Calls):
             heap.make(h.SUPER, (o, r), ("super", o, r))
             for o in owners
             for r in receivers
-            if heap.kind[o] == h.CLASS and heap.kind[r] in (h.INSTANCE, h.CLASS)
+            if heap.kind[o] == h.CLASS and self.is_a(r, o)
         )
+
+    def is_a(self, receiver: int, cls: int) -> bool:
+        kind = self.heap.kind[receiver]
+        if kind not in (h.INSTANCE, h.CLASS):
+            return False
+        return cls in self.heap.mro(self.heap.data[receiver] if kind == h.INSTANCE else receiver)
 
     def enclosing_class(self, frame: Frame) -> Values:
         """The class whose body this function (or one around it) was defined in."""

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from trivium.code.solver import heap as h
 from trivium.code.solver.engine import Frame, OutOfBudget, Summary
+from trivium.code.solver.flat import FlatBody
 from trivium.code.solver.heap import EMPTY
 from trivium.code.solver.program import Program
 from trivium.code.solver.run import Interpreter
@@ -52,9 +53,9 @@ def _run_as_written(program: Program) -> "Solver":
 
 def _run_by_summaries(program: Program) -> "Solver":
     solver = Solver(program, exact=False, budget=0)
-    for unit in range(len(program.units)):
+    for unit in program.import_order():
         number = program.first[unit]
-        made = solver.heap.make(h.FUNC, (number, None), ("f", number, 0))
+        made = solver.heap.make(h.FUNC, (number, solver.root), ("f", number, 0))
         solver.enqueue(solver.summary(made))
     solver.drain()
     return solver
@@ -64,6 +65,7 @@ class Solver(Interpreter):
     def __init__(self, program: Program, exact: bool, budget: int) -> None:
         super().__init__(program, exact, budget)
         self.runs: dict[Summary, int] = {}
+        self._flat: dict[int, FlatBody] = {}
         for unit, module in enumerate(program.modules):
             self.tops.setdefault(module, unit)
 
@@ -72,7 +74,7 @@ class Solver(Interpreter):
             return
         self.started.add(unit)
         number = self.program.first[unit]
-        frame = Frame(number, unit, self.program.functions[number].registers, None, None, None)
+        frame = Frame(number, unit, self.program.functions[number].registers, self.root, self.root, None)
         frame.weak = 0
         self.stack.append(number)
         self.run(frame, self.program.functions[number].ops)
@@ -132,24 +134,44 @@ class Solver(Interpreter):
 
     def run_summary(self, summary: Summary) -> None:
         body = summary.function
-        if not summary.has_run:
-            self.first_run(summary)
-        frame = Frame(summary.number, self.program.unit_of[summary.number], body.registers, summary.outer, summary.env, summary)
-        given = [self.read(frame, cell) for cell in summary.params]
-        self.run_frame(frame, body, given, self.read(frame, summary.this))
-        self.add(summary.result, frame.result)
-        self.add(summary.yields, frame.yields)
+        flat = self.flat_body(summary.number)
+        frame = summary.frame
+        self.stack.append(summary.number)
+        if frame is None:
+            frame = self.first_frame(summary, flat)
+            summary.dirty = 0
+            self.run_first(frame, flat)
+            summary.dirty |= flat.rounds(frame.regs)
+        for (_, register, _), cell in zip(body.params, summary.params, strict=True):
+            frame.regs[register] = cell.values
+        frame.this = summary.this.values
+        self.run_again(summary, frame, flat)
+        self.stack.pop()
+        self.add(summary.result, frame.result - self.heap.plain)
+        self.add(summary.yields, frame.yields - self.heap.plain)
 
-    def first_run(self, summary: Summary) -> None:
-        summary.has_run = True
-        outer = summary.outer.number if summary.outer is not None else 0
-        function = self.heap.known(("f", summary.number, outer))
-        if function is None:
-            return
-        for index, values in self.entry_values(function).items():
-            if index < len(summary.params):
-                self.add(summary.params[index], values)
-        self.add(summary.this, self.entry_this(function))
+    def flat_body(self, number: int) -> FlatBody:
+        found = self._flat.get(number)
+        if found is None:
+            found = self._flat[number] = FlatBody(self.program.functions[number])
+        return found
+
+    def first_frame(self, summary: Summary, flat: FlatBody) -> Frame:
+        body = summary.function
+        unit = self.program.unit_of[summary.number]
+        frame = summary.frame = Frame(summary.number, unit, body.registers, summary.outer, summary.env, summary)
+        function = self.heap.known(("f", summary.number, summary.outer.number))
+        if function is not None:
+            for index, values in self.entry_values(function).items():
+                if index < len(summary.params):
+                    self.add(summary.params[index], values)
+            self.add(summary.this, self.entry_this(function))
+        for (_, register, _), cell in zip(body.params, summary.params, strict=True):
+            cell.readers[summary] = flat.uses[register]
+            frame.regs[register] = cell.values
+        summary.this.readers[summary] = flat.this
+        frame.this = summary.this.values
+        return frame
 
 
 def _solution(solver: Solver) -> Solution:
