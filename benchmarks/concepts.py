@@ -45,6 +45,9 @@ HUBS = 20
 def main() -> None:
     options = parse()
     with tempfile.TemporaryDirectory() as folder:
+        if options.names:
+            bench_names(Path(folder), options)
+            return
         if options.vault:
             bench_vault(Path(folder), options.vault)
             return
@@ -59,6 +62,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--events", type=int, default=1_000_000)
     parser.add_argument("--model", default="all-MiniLM-L6-v2")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--names", action="store_true", help="only this: three ways to find a part of a name")
     parser.add_argument("--vault", type=Path, help="only this: notes as JSON lines (_id, text), gzipped")
     return parser.parse_args()
 
@@ -284,6 +288,44 @@ def show(name: str, bar_ms: float | None, action: Callable[[], object], repeats:
     bar = f"(bar {bar_ms:.1f} ms)" if bar_ms is not None else ""
     print(f"  {name:<28} {median:8.3f} ms   worst {max(times):8.2f}   {bar}", flush=True)
     return median
+
+
+# Names
+
+
+def bench_names(folder: Path, options: argparse.Namespace) -> None:
+    """A part of a name among many: LIKE, FTS5 trigrams, one string in memory; and what a write pays for the index."""
+    chance = random.Random(options.seed)
+    names = [str(random_content(number, chance)["name"]) for number in range(options.concepts)]
+    text = "\0".join(names)
+    db = sqlite3.connect(folder / "names.db", isolation_level=None)
+    db.execute("PRAGMA journal_mode = WAL")
+    db.execute("PRAGMA synchronous = FULL")
+    db.execute("CREATE TABLE plain (key INTEGER PRIMARY KEY, name TEXT)")
+    db.execute("CREATE VIRTUAL TABLE grams USING fts5 (name, tokenize = 'trigram', detail = none, content = '')")
+    db.execute("BEGIN")
+    db.executemany("INSERT INTO plain VALUES (?, ?)", enumerate(names))
+    db.executemany("INSERT INTO grams (rowid, name) VALUES (?, ?)", enumerate(names))
+    db.execute("COMMIT")
+    part = lambda: f"e {chance.randrange(options.concepts)}"  # noqa: E731
+    like = "SELECT key FROM plain WHERE name LIKE '%' || ? || '%' ORDER BY key DESC LIMIT 20"
+    show("LIKE", None, lambda: db.execute(like, (part(),)).fetchall())
+    gram = "SELECT rowid FROM grams WHERE grams MATCH ? ORDER BY rowid DESC LIMIT 20"
+    show("FTS5 trigrams (candidates)", None, lambda: db.execute(gram, (trigrams(part()),)).fetchall())
+    show("str.find over all names", None, lambda: text.find(part()))
+    number = iter(range(options.concepts, 10**9))
+    writes: dict[str, Callable[[int], object]] = {
+        "a row": lambda _: db.execute("INSERT INTO plain VALUES (?, ?)", (next(number), "a name like others")),
+        "a row in FTS5": lambda _: db.execute(
+            "INSERT INTO grams (rowid, name) VALUES (?, ?)", (next(number), "a name")
+        ),
+    }
+    for name, took in alternate(writes, rounds=12, size=20).items():
+        print(f"  writing {name:<20} {took * 1e6:8.0f} µs")
+
+
+def trigrams(part: str) -> str:
+    return " AND ".join(f'"{part[at : at + 3]}"' for at in range(len(part) - 2))
 
 
 # A vault

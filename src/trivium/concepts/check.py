@@ -160,7 +160,7 @@ def _compared(projection: ConceptProjection, state: Replayed, position: int, wai
 def _write(projection: ConceptProjection, state: Replayed) -> None:
     """Leaves what is right already: to write it again would change nothing but the time it takes."""
     held = dict(projection.contents())
-    wrong = [(one, item) for one, item in state.items.items() if projection.expected(item) != held.get(one)]
+    wrong = [(one, item) for one, item in state.items.items() if not held or projection.expected(item) != held.get(one)]
     stray = [one for one in held if one not in state.items]
     different = [one for one, _ in wrong if one in held]
     _put(projection, [item for _, item in wrong], [*stray, *different])
