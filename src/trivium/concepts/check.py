@@ -72,6 +72,10 @@ class CheckConcepts:
     def names(self) -> tuple[str, ...]:
         return (*self._together, *self._runner.names)
 
+    def nothing_new(self, before: Verdict) -> bool:
+        """Whether a check would look at what it saw `before`: no event since, and nothing elsewhere that could be lost."""
+        return before.consistent and before.position == self._log.head() and not self._runner.names
+
     def verify(self, repair: bool = False) -> Verdict:
         """Compares all of them; with `repair`, puts right what differs and compares again. Records the last result."""
         verdict = self._compare()

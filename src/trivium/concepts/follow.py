@@ -5,10 +5,10 @@ parked with the error and passed over, so that one bad event does not hold up th
 Projections take states, so that whatever is applied twice, late, or after a parked event still leads to the truth.
 """
 
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from concurrent.futures import TimeoutError as Waited
+from concurrent.futures import Future, wait
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -153,20 +153,28 @@ class ProjectionRunner:
 
 
 class _Followed:
-    """Applies with a time limit. A call that hangs is left to end by itself, and nothing else is sent meanwhile."""
+    """Applies with a time limit. A call that hangs is left to end by itself, and nothing else is sent meanwhile; it runs
+    in a daemon thread, so that it does not keep the process from ending either."""
 
     def __init__(self, projection: ConceptProjection, timeout_s: float) -> None:
         self.projection, self._timeout_s = projection, timeout_s
-        self._worker = ThreadPoolExecutor(1, f"projection-{projection.name}")
-        self._hanging: Future[None] | None = None
+        self._running: Future[None] | None = None
 
     def apply(self, put: Sequence[Item], drop: Sequence[str]) -> None:
-        if self._hanging is not None and not self._hanging.done():
-            raise BackendUnavailable(f"{self.projection.name} has not answered an earlier call yet")
-        self._hanging = self._worker.submit(self.projection.apply, put, drop)
+        name = self.projection.name
+        if self._running is not None and not self._running.done():
+            raise BackendUnavailable(f"{name} has not answered an earlier call yet")
+        answer = self._running = Future[None]()
+        threading.Thread(target=self._carry_out, args=(answer, put, drop), name=f"apply-{name}", daemon=True).start()
+        done, _ = wait([answer], self._timeout_s)
+        if not done:
+            raise BackendUnavailable(f"{name} did not answer within {self._timeout_s:g} s")
+        answer.result()
+
+    def _carry_out(self, answer: Future[None], put: Sequence[Item], drop: Sequence[str]) -> None:
         try:
-            self._hanging.result(self._timeout_s)
-        except Waited:
-            if self._hanging.done():
-                raise
-            raise BackendUnavailable(f"{self.projection.name} did not answer within {self._timeout_s:g} s") from None
+            self.projection.apply(put, drop)
+        except BaseException as error:  # handed to whoever waits
+            answer.set_exception(error)
+        else:
+            answer.set_result(None)

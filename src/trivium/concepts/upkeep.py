@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from trivium.concepts.check import CheckConcepts
+from trivium.concepts.check import CheckConcepts, Verdict
 from trivium.concepts.follow import ProjectionRunner
 from trivium.errors import TriviumError
 from trivium.ports.concept_ledger import ProjectionLedger
@@ -43,6 +43,7 @@ class Upkeep:
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
         self._next_check = 0.0
+        self._verdict: Verdict | None = None
 
     def wake(self) -> None:
         self._work.set()
@@ -77,7 +78,10 @@ class Upkeep:
         if time.monotonic() < self._next_check:
             return
         began = time.monotonic()
-        verdict = self._check.verify()
+        if self._verdict is not None and self._check.nothing_new(self._verdict):
+            self._next_check = began + self._check_every_s
+            return
+        verdict = self._verdict = self._check.verify()
         took = time.monotonic() - began
         self._next_check = time.monotonic() + max(self._check_every_s, _SHARE * took)
         if not verdict.consistent:
