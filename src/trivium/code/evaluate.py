@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from trivium.code.callgraph import call_graph, module_names_of
+from trivium.code.callgraph import call_graph
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +45,9 @@ def evaluate_callgraphs(cases: Iterable[Mapping[str, Any]]) -> CallGraphScore:
 def internal_edges(case: Mapping[str, Any]) -> tuple[set[tuple[str, str]], set[tuple[str, str]]]:
     """Our edges and the labelled ones whose callee is defined in the case's own files."""
     files = {path: text.encode() for path, text in case["files"].items()}
-    modules = module_names_of(files)
+    edges, modules = call_graph(files)
     labelled = {(a, b) for a, callees in case["callgraph"].items() for b in callees if _is_inside(b, modules)}
-    return {(a, b) for a, b in call_graph(files) if _is_inside(b, modules)}, labelled
+    return {(a, b) for a, b in edges if _is_inside(b, modules)}, labelled
 
 
 def _is_inside(name: str, modules: frozenset[str]) -> bool:

@@ -98,7 +98,7 @@ class PythonWalker(PythonExpressions):
         bases = self.bases(node.child_by_field_name("superclasses"))
         definition = self.define("class", name, outer or node, body, self.docstring(body))
         self.classes.append(ops.ClassBody(self.prefix + name, self.line(node), definition))
-        value = self.scope.value(ops.CLASS, len(self.classes) - 1, bases, self.line(node))
+        value = self.scope.value(ops.CLASS, len(self.classes) - 1, bases, self.line(node), ())
         self.scope.classes.append((value, {}))
         if body is not None:
             self.inside(definition, f"{self.prefix}{name}.", partial(self.block, body))

@@ -25,7 +25,7 @@ VERSION = 1  # raise it whenever lowering changes: cached facts of another versi
     CALLM,  # dst, object, name, args, keywords, spreads, line
     NEW,  # dst, callee, args, keywords, spreads, line: JavaScript's `new`
     FUNC,  # dst, function index, defaults ((parameter, register), …), declared types (likewise, -1 the result), class
-    CLASS,  # dst, class index, bases, line
+    CLASS,  # dst, class index, bases, line, interfaces
     ARRAY,  # dst, kind, items, spreads, site
     TABLE,  # dst, ((key register | name, value), …), spreads, site
     RETURN,  # src

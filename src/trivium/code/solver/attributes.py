@@ -37,12 +37,26 @@ class Attributes(EngineState):
 
     def module_attribute(self, frame: Frame, source: int, name: str, line: int) -> Values:
         unit = self.heap.data[source]
+        if self.program.units[unit].language != "python":
+            exported = self.exported(frame, unit)
+            return self.attribute(frame, exported, name, line) or (exported if name == "default" else EMPTY)
         found = self.own_field(frame, source, name, line)
         if not found:
             submodule = self.program.submodules.get((unit, name))
             if submodule is not None:
                 return self.module(frame, submodule)
         return found
+
+    def common_module(self, unit: int) -> Values:
+        """JavaScript's `module`, whose `exports` every import of the file ends at."""
+        made = self.heap.make(h.TABLE, 1, ("module", unit), True)
+        if "exports" not in self.heap.fields[made]:
+            empty = self.heap.make(h.TABLE, 1, ("exports", unit), True)
+            self.heap.cell(made, "exports").values = frozenset((empty,))
+        return frozenset((made,))
+
+    def exported(self, frame: Frame, unit: int) -> Values:
+        return self.own_field(frame, min(self.common_module(unit)), "exports", 0)
 
     def module(self, frame: Frame, unit: int) -> Values:
         """Importing a module runs it; the exact way does so at this very moment."""

@@ -15,11 +15,24 @@ Args = tuple[Values, ...]
 Keywords = tuple[tuple[str, Values], ...]
 
 
+class JavaScriptSite(Site):
+    """Nameless functions handed to a built-in count as part of the code that hands them over."""
+
+    def call(self, callees: Values, *args: Values) -> Values:
+        heap, program = self.engine.heap, self.engine.program
+        for callee in callees:
+            if heap.kind[callee] == h.FUNC:
+                number = heap.data[callee][0]
+                if program.functions[number].definition < 0:
+                    self.engine.inlined.add(number)
+        return super().call(callees, *args)
+
+
 def call(
     engine: "Interpreter", frame: Frame, callee: int, args: Args, keywords: Keywords, spreads: Args, line: int, op: Any
 ) -> Values:
     dotted: str = engine.heap.data[callee]
-    site = Site(engine, frame, args, keywords, line, op)
+    site = JavaScriptSite(engine, frame, args, keywords, line, op)
     model = _MODELS.get(dotted)
     if model is not None:
         return model(site)
@@ -73,7 +86,7 @@ def _next_values(engine: "Interpreter", frame: Frame, iterator: int, line: int) 
 def array_method(
     engine: "Interpreter", frame: Frame, receiver: int, name: str, args: Args, keywords: Keywords, line: int, op: Any
 ) -> Values | None:
-    site, me = Site(engine, frame, args, keywords, line, op), frozenset((receiver,))
+    site, me = JavaScriptSite(engine, frame, args, keywords, line, op), frozenset((receiver,))
     model = _ARRAY_METHODS.get(name)
     if model is not None:
         return model(site, receiver, engine.elements(frame, me))
@@ -201,7 +214,7 @@ def function_method(
 def promise_method(
     engine: "Interpreter", frame: Frame, receiver: int, name: str, args: Args, keywords: Keywords, line: int, op: Any
 ) -> Values | None:
-    site = Site(engine, frame, args, keywords, line, op)
+    site = JavaScriptSite(engine, frame, args, keywords, line, op)
     value = engine.read(frame, engine.heap.cell(receiver, ANY_KEY))
     if name == "then":
         return promise(site, site.call(site.arg(0), value) | site.call(site.arg(1), EMPTY))
@@ -314,7 +327,7 @@ def table_method(
     """Methods of Map and Set (flag 2); a plain object's are the user's own."""
     if engine.heap.data[receiver] != 2:
         return None
-    site, me = Site(engine, frame, args, keywords, line, op), frozenset((receiver,))
+    site, me = JavaScriptSite(engine, frame, args, keywords, line, op), frozenset((receiver,))
     if name in ("set", "add"):
         key = site.arg(0) if name == "set" else EMPTY
         engine.write_item(frame, receiver, key, args[-1] if args else EMPTY, False)
@@ -334,7 +347,17 @@ def _run_first(site: Site) -> Values:
     return EMPTY
 
 
+def _accessor(is_getter: bool) -> Callable[[Site], Values]:
+    def model(site: Site) -> Values:
+        data = [site.arg(0), EMPTY] if is_getter else [EMPTY, site.arg(0)]
+        return frozenset((site.engine.heap.make(h.PROPERTY, data, ("accessor", is_getter, site.arg(0))),))
+
+    return model
+
+
 _MODELS: dict[str, Callable[[Site], Values]] = {
+    "<builtin>.<getter>": _accessor(True),
+    "<builtin>.<setter>": _accessor(False),
     "<builtin>.Promise": _new_promise,
     "<builtin>.Promise.resolve": lambda site: promise(site, site.arg(0)),
     "<builtin>.Promise.reject": lambda site: promise(site, EMPTY),

@@ -89,6 +89,8 @@ class EngineState:
         self.creates: list[dict[int, int]] = [{} for _ in program.functions]
         self.refers: list[dict[tuple[str, int], int]] = [{} for _ in program.functions]
         self.extends: dict[tuple[int, int], int] = {}
+        self.implements: dict[tuple[int, int], int] = {}
+        self.inlined: set[int] = set()  # nameless functions a built-in runs: their edges are those of the code around
         self.unresolved: dict[tuple[int, int], str] = {}
         self.resolved: set[tuple[int, int]] = set()
         self.class_objects: list[int] = []

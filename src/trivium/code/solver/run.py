@@ -70,6 +70,9 @@ class Interpreter(Calls):
     def builtin_value(self, frame: Frame, name: str) -> Values:
         if name in self.module_names(frame.unit):
             return EMPTY
+        if name in ("module", "exports") and self.language(frame):
+            module = self.common_module(frame.unit)
+            return module if name == "module" else self.attribute(frame, module, "exports", 0)
         known = self._builtins.get(name)
         if known is None:
             known = self._builtins[name] = frozenset((self.heap.external(f"<builtin>.{name}"),))
@@ -326,7 +329,7 @@ class Interpreter(Calls):
         frame.regs[op[1]] = self.instances(frame.regs[op[2]])
 
     def make_class(self, frame: Frame, op: Any) -> None:
-        _, dst, index, bases, line = op
+        _, dst, index, bases, line, interfaces = op
         unit = self.program.units[frame.unit]
         javascript = unit.language != "python"
         context = frame.context if self.exact else 0
@@ -341,11 +344,15 @@ class Interpreter(Calls):
             self.new_bases(made)
         if javascript and record.prototype == h.UNKNOWN:
             record.prototype = self.heap.make(h.TABLE, 1, ("proto", made), True)
-        for base in found:
+        self.inherit(made, found, line, self.extends)
+        self.inherit(made, [frame.regs[i] for i in interfaces], line, self.implements)
+        frame.regs[dst] = frozenset((made,))
+
+    def inherit(self, cls: int, bases: list[Values], line: int, kept: dict[tuple[int, int], int]) -> None:
+        for base in bases:
             for value in base:
                 if self.heap.kind[value] == h.CLASS:
-                    self.extends.setdefault((made, value), line)
-        frame.regs[dst] = frozenset((made,))
+                    kept.setdefault((cls, value), line)
 
     def make_array(self, frame: Frame, op: Any) -> None:
         _, dst, _, items, spreads, _ = op
@@ -531,6 +538,8 @@ class Interpreter(Calls):
         target = self.program.targets[frame.unit][op[2]]
         written = self.program.units[frame.unit].imports[op[2]]
         frame.regs[op[1]] = self.target(frame, target)
+        if written.kind in ("require", "dynamic") and target.unit >= 0:
+            frame.regs[op[1]] = self.exported(frame, target.unit)
         if written.kind == "import" and "." in written.module and not written.alias:
             frame.regs[op[1]] = self.top_package(frame, target, written.module)
 
@@ -560,6 +569,10 @@ class Interpreter(Calls):
         if target.unit < 0 or target.unit == frame.unit:
             return
         source = min(self.module(frame, target.unit))
+        if self.language(frame):
+            for table in self.exported(frame, frame.unit):
+                self.write_attribute(frame, table, "__proto__", self.exported(frame, target.unit), False)
+            return
         if frame.reader is not None:
             self.read(frame, self.heap.cell(source, ANY_KEY))
         for name, cell in list(self.heap.fields[source].items()):
@@ -606,7 +619,8 @@ class Interpreter(Calls):
         frame.regs[op[1]] = frame.this
 
     def export(self, frame: Frame, op: Any) -> None:
-        self.put(frame, self.heap.cell(self.modules[frame.unit], op[1]), frame.regs[op[2]])
+        for table in self.exported(frame, frame.unit):
+            self.write_attribute(frame, table, op[1], frame.regs[op[2]], True)
 
     def refer(self, frame: Frame, op: Any) -> None:
         for value in frame.regs[op[1]]:

@@ -23,6 +23,8 @@ class Solution(NamedTuple):
     creates: list[dict[tuple[int, int], int]]  # function -> (unit, class index)
     refers: list[dict[tuple[str, int, int], int]]
     extends: dict[tuple[tuple[int, int], tuple[int, int]], int]
+    implements: dict[tuple[tuple[int, int], tuple[int, int]], int]
+    inlined: frozenset[int]
     unresolved: dict[tuple[int, int], str]  # (function, line) -> method name
     exact: bool
 
@@ -175,7 +177,7 @@ class Solver(Interpreter):
 
 
 def _solution(solver: Solver) -> Solution:
-    data, kind = solver.heap.data, solver.heap.kind
+    data = solver.heap.data
     creates = [{data[c].key: line for c, line in sorted(found.items())} for found in solver.creates]
     refers = []
     for found in solver.refers:
@@ -184,6 +186,9 @@ def _solution(solver: Solver) -> Solution:
             key = ("f", target, 0) if what == "f" else ("c", *data[target].key)
             named.setdefault(key, line)
         refers.append(named)
-    extends = {(data[a].key, data[b].key): line for (a, b), line in solver.extends.items() if kind[b] == h.CLASS}
+    extends = {(data[a].key, data[b].key): line for (a, b), line in solver.extends.items()}
+    implements = {(data[a].key, data[b].key): line for (a, b), line in solver.implements.items()}
     missed = {k: name for k, name in solver.unresolved.items() if k not in solver.resolved}
-    return Solution(solver.calls, creates, refers, extends, missed, solver.exact)
+    return Solution(
+        solver.calls, creates, refers, extends, implements, frozenset(solver.inlined), missed, solver.exact
+    )
