@@ -17,7 +17,6 @@ from fastmcp import Client, FastMCP
 
 from corpora import write_corpus
 from trivium.app import open_app
-from trivium.backends.memory.embedder import HashingEmbedder
 from trivium.doors.mcp.server import build_server, open_gate
 from trivium.model.hits import SearchQuery
 from trivium.settings import Settings
@@ -48,7 +47,7 @@ def bare_server() -> FastMCP:
 
 
 async def measure(settings: Settings, calls: int) -> None:
-    app = open_app(settings, lambda _: HashingEmbedder())
+    app = open_app(settings)
     app.documents.add([settings.data.parent / "docs"])
     app.embedding.run()
     gate = open_gate(settings, lambda: app)
@@ -65,7 +64,7 @@ async def measure(settings: Settings, calls: int) -> None:
             await client.call_tool("semantic_search", {"query": f"pod network policy {number}"})
 
         async def search(number: int) -> None:
-            app.search.search(SearchQuery(f"volume claim node {number}", limit=50))
+            app.search.search(SearchQuery(f"pod network policy x{number}", limit=50))
 
         for warm in (call_bare, call_cached, call_fresh, search):
             await warm(0)
@@ -81,13 +80,15 @@ async def measure(settings: Settings, calls: int) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--calls", type=int, default=300)
-    parser.add_argument("--documents", type=int, default=200)
+    parser.add_argument("--documents", type=int, default=60)
+    parser.add_argument("--model", default="all-MiniLM-L6-v2", help="hashing-64 for the smallest possible search")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         write_corpus("corpus_kubernetes_docs", Path(folder) / "docs", options.documents)
         # Limits stay on, only far away: counting is part of what is measured.
         settings = Settings(
             data=Path(folder) / "data",
+            model=options.model,
             toolsets="knowledge",
             cache_search_ttl_s=3600,
             harvest_results_hour=0,

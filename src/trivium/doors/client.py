@@ -53,7 +53,7 @@ class Client:
         from trivium.doors.mcp.server import open_gate
         from trivium.settings import Settings
 
-        self._gate = open_gate(settings or (Settings(data=Path(data)) if data is not None else Settings()))
+        self._gate = open_gate(settings or (Settings(data=Path(data).expanduser()) if data is not None else Settings()))
         self._api_key, self._raises = api_key, raise_on_error
 
     @property

@@ -217,8 +217,17 @@ def test_the_count_of_different_results_is_close(stores: GuardStores, clock: Clo
 
 def entry(at: float, **more: object) -> AuditEntry:
     fields: dict[str, object] = {
-        "request_id": "req_1", "caller": "a", "key": "abcd", "address": "", "transport": "http",
-        "tool": "t", "arguments": "{}", "outcome": "ok", "result_bytes": 1, "results": 1, "duration_ms": 1.0,
+        "request_id": "req_1",
+        "caller": "a",
+        "key": "abcd",
+        "address": "",
+        "transport": "http",
+        "tool": "t",
+        "arguments": "{}",
+        "outcome": "ok",
+        "result_bytes": 1,
+        "results": 1,
+        "duration_ms": 1.0,
     }
     return AuditEntry(at=at, **(fields | more))  # type: ignore[arg-type]
 

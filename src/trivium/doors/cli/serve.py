@@ -28,6 +28,7 @@ def serve(
     given = {"http_host": host, "http_port": port, "http_processes": processes, "toolsets": toolsets}
     settings = chosen.settings(**{name: value for name, value in given.items() if value is not None})
     _log_to_stderr(settings)
+    _tell_unused(settings)
     if http:
         serve_http(settings)
     else:
@@ -93,6 +94,14 @@ def first_key(settings: "Settings") -> str | None:
     typer.echo(text)
     note("the line above is the first API key, with every scope; it is not shown again. More: trivium keys --help")
     return text
+
+
+def _tell_unused(settings: "Settings") -> None:
+    """A database named for something else must not look as if it were in use."""
+    for name in ("store", "vectors", "graph", "cache"):
+        if getattr(settings, name):
+            origin = {row.name: row.origin for row in settings.origins()}[name]
+            note(f"[yellow]{origin}[/] is set, but this version keeps everything in {settings.data}")
 
 
 def _as_variable(value: object) -> str:
