@@ -73,7 +73,7 @@ class CheckConcepts:
         return (*self._together, *self._runner.names)
 
     def nothing_new(self, before: Verdict) -> bool:
-        """Whether a check would look at what it saw `before`: no event since, and nothing elsewhere that could be lost."""
+        """Whether a check would see what it saw `before`: no event since, and nothing elsewhere to lose."""
         return before.consistent and before.position == self._log.head() and not self._runner.names
 
     def verify(self, repair: bool = False) -> Verdict:

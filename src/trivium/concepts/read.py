@@ -16,6 +16,7 @@ from trivium.ports.events import EventLog
 
 DIRECTIONS = ("outgoing", "incoming", "both")
 ORDERS = ("asc", "desc")
+MOST_PREREQUISITES = 200  # more than anyone learns before one thing, and than fits an answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,14 @@ class Related:
 class Prerequisite:
     concept: Concept
     depth: int
+
+
+@dataclass(frozen=True, slots=True)
+class LearningOrder:
+    """`complete` is False where there are more, and only the nearest to the target are listed."""
+
+    steps: list[Prerequisite]
+    complete: bool
 
 
 class ReadConcepts:
@@ -102,16 +111,17 @@ class ReadConcepts:
             steps = self._graph.by_key([step.relationship for step in reached])
         return [Related(concepts[step.key], steps[step.relationship], step.distance) for step in reached]
 
-    def prerequisites(self, concept_id: str, max_depth: int = 5, also: Sequence[str] = ()) -> list[Prerequisite]:
+    def prerequisites(self, concept_id: str, max_depth: int = 5, also: Sequence[str] = ()) -> LearningOrder:
         """The order to learn in, deepest first: nothing comes before what it needs. With `also`, one order for several
         targets; a target is listed where another one needs it."""
         rules.limited("max_depth", max_depth, 1, 10)
         with self._catalogue.snapshot():
             targets = [self._live(one).key for one in dict.fromkeys((concept_id, *also))]
-            needed = walk.before(self._graph, targets, max_depth)
+            needed, complete = walk.before(self._graph, targets, max_depth, MOST_PREREQUISITES)
             concepts = self._catalogue.by_key(list(needed))
         order = sorted(concepts.values(), key=lambda concept: (-needed[concept.key], concept.name, concept.key))
-        return [Prerequisite(concept, min(needed[concept.key], max_depth)) for concept in order]
+        steps = [Prerequisite(concept, min(needed[concept.key], max_depth)) for concept in order]
+        return LearningOrder(steps, complete)
 
     def chain(
         self,

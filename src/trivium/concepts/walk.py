@@ -38,20 +38,24 @@ def around(
     return reached
 
 
-def before(graph: ConceptGraph, targets: Sequence[int], max_depth: int) -> dict[int, int]:
-    """Everything within `max_depth` steps that the targets need, with the longest way from it to a target: whatever is
-    deeper is needed by, or independent of, what is less deep."""
+def before(graph: ConceptGraph, targets: Sequence[int], max_depth: int, most: int) -> tuple[dict[int, int], bool]:
+    """What the targets need within `max_depth` steps, with the longest way from it to a target: whatever is deeper is
+    needed by, or independent of, what is less deep. Of more than `most`, the nearest; False says there were more."""
     edges: set[tuple[int, int]] = set()
     seen, level = set(targets), list(targets)
+    complete = True
     for _ in range(max_depth):
         found = graph.edges(level, "incoming", "prerequisite")
-        edges.update((far, near) for near, far, _, _ in found)
-        level = list(dict.fromkeys(far for _, far, _, _ in found if far not in seen))
-        if not level:
-            break
+        fresh = sorted({far for _, far, _, _ in found if far not in seen})
+        room = most + len(targets) - len(seen)
+        complete = len(fresh) <= room
+        level = fresh[: max(0, room)]
         seen.update(level)
+        edges.update((far, near) for near, far, _, _ in found if far in seen)
+        if not level or not complete:
+            break
     depths = _longest(edges, targets)
-    return {source: depths[source] for source, _ in edges}
+    return {source: depths[source] for source, _ in edges}, complete
 
 
 def _longest(edges: Iterable[tuple[int, int]], targets: Sequence[int]) -> dict[int, int]:

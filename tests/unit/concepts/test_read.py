@@ -188,18 +188,18 @@ def course(concepts: Concepts, make: Make) -> dict[str, str]:
 def test_prerequisites_come_deepest_first_and_never_before_what_they_need(
     concepts: Concepts, course: dict[str, str]
 ) -> None:
-    found = concepts.read.prerequisites(course["d"])
+    found = concepts.read.prerequisites(course["d"]).steps
     assert [(one.concept.name, one.depth) for one in found] == [("a", 2), ("b", 1), ("c", 1)]
-    shallow = concepts.read.prerequisites(course["d"], max_depth=1)
+    shallow = concepts.read.prerequisites(course["d"], max_depth=1).steps
     assert [(one.concept.name, one.depth) for one in shallow] == [("a", 1), ("b", 1), ("c", 1)]
-    assert concepts.read.prerequisites(course["f"]) == []
+    assert concepts.read.prerequisites(course["f"]).steps == []
 
 
 def test_one_learning_order_serves_several_targets(concepts: Concepts, course: dict[str, str], make: Make) -> None:
     other = make("g")
     concepts.change.relate(course["c"], other, "prerequisite")
     concepts.change.relate(course["b"], other, "prerequisite")
-    order = [one.concept.name for one in concepts.read.prerequisites(other, also=[course["d"], course["b"]])]
+    order = [one.concept.name for one in concepts.read.prerequisites(other, also=[course["d"], course["b"]]).steps]
     assert order == ["a", "b", "c"]
 
 
@@ -272,9 +272,19 @@ def test_walks_agree_with_a_plain_breadth_first_search(
 @given(PAIRS, st.lists(st.integers(0, 9), min_size=1, max_size=3, unique=True))
 def test_a_learning_order_respects_every_prerequisite(pairs: set[tuple[int, int]], targets: list[int]) -> None:
     graph = Edges({(min(pair), max(pair)) for pair in pairs})  # upwards only: no cycles
-    needed = before(graph, targets, 10)
+    needed, complete = before(graph, targets, 10, 100)
+    assert complete
     assert set(needed) == {k for t in targets for k, d in distances(graph, t, "incoming").items() if d > 0}
     assert all(needed[s] > needed.get(t, 0) for s, t in graph.pairs if s in needed and (t in needed or t in targets))
+
+
+def test_of_very_many_prerequisites_the_nearest_are_listed_and_said_to_be_some() -> None:
+    graph = Edges(
+        {(source, target) for target in range(90, 100) for source in range(90)} | {(n, 100) for n in range(90, 100)}
+    )
+    needed, complete = before(graph, [100], 10, 30)
+    assert (len(needed), complete) == (30, False)
+    assert set(range(90, 100)) <= set(needed)
 
 
 @settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

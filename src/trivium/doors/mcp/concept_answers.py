@@ -12,7 +12,7 @@ from trivium.ports.concept_catalogue import Place
 if TYPE_CHECKING:
     from trivium.concepts.change import Updated
     from trivium.concepts.find import Similar
-    from trivium.concepts.read import Prerequisite, Related
+    from trivium.concepts.read import LearningOrder, Related
     from trivium.concepts.upkeep import ConceptStats
 
 UNPLACED = "Uncategorized"
@@ -151,10 +151,15 @@ def related(concept_id: str, hits: Sequence["Related"], include_metadata: bool) 
     return _list("related", entries, [hit.concept for hit in hits], include_metadata, concept_id=concept_id)
 
 
-def prerequisites(concept_id: str, hits: Sequence["Prerequisite"]) -> Reply:
-    chain = [_entry(hit.concept, depth=hit.depth) for hit in hits]
-    body = _success(f"Found {len(hits)} prerequisites", concept_id=concept_id, chain=chain, total=len(hits))
-    return Reply(body, seen=[hit.concept.concept_id for hit in hits])
+def prerequisites(concept_id: str, found: "LearningOrder") -> Reply:
+    chain = [_entry(hit.concept, depth=hit.depth) for hit in found.steps]
+    message = f"Found {len(chain)} prerequisites" + (
+        "" if found.complete else "; there are more, the nearest are listed"
+    )
+    body = _success(message, concept_id=concept_id, chain=chain, total=len(chain))
+    if not found.complete:
+        body["truncated"] = True
+    return Reply(body, seen=[hit.concept.concept_id for hit in found.steps])
 
 
 def chain(concepts: Sequence[Concept]) -> Reply:
