@@ -1,8 +1,8 @@
 """The output schema the knowledge tools publish: one for all modes and for errors.
 
 It is written by hand because it is sent with every `tools/list`: a schema generated from the models, with a union of
-four modes, costs 2 700 tokens a tool. tests/tools/test_answers.py holds it against answers and errors; the complete types
-are printed by `trivium schema`.
+four modes, costs 2 700 tokens a tool. tests/tools/test_answers.py holds it against answers and errors; the complete
+types are printed by `trivium schema`.
 """
 
 from typing import Any
