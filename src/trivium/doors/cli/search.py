@@ -9,11 +9,8 @@ from trivium.doors.cli.context import opened
 from trivium.doors.cli.output import emit, note, say
 
 if TYPE_CHECKING:
-    from trivium.model.chunk import Chunk
     from trivium.model.filters import Filter
-    from trivium.model.hits import Hit, Ranking
-
-SNIPPET = 200
+    from trivium.model.hits import Ranking
 
 
 class By(StrEnum):
@@ -55,6 +52,8 @@ def search(
     as_json: bool = typer.Option(False, "--json", help="For machines."),
 ) -> None:
     """Find the chunks that answer a question."""
+    from trivium.doors.mcp.results import render
+    from trivium.model.answers import SEARCH_FIELDS
     from trivium.model.chunk import SOURCES
     from trivium.model.hits import SearchQuery
 
@@ -72,7 +71,8 @@ def search(
             )
         )
         chunks = {chunk.chunk_id: chunk for chunk in app.chunks.get([hit.chunk_id for hit in ranking.hits])}
-    rows = [_row(hit, chunks[hit.chunk_id], mode) for hit in ranking.hits if hit.chunk_id in chunks]
+    shown = [(chunks[hit.chunk_id], hit) for hit in ranking.hits if hit.chunk_id in chunks]
+    rows = [render(chunk, hit, mode.value, SEARCH_FIELDS, None) for chunk, hit in shown]
     if as_json:
         emit({"query": query, "mode": ranking.mode, "total": ranking.total, "results": rows, "notes": _notes(ranking)})
         return
@@ -99,30 +99,6 @@ def _notes(ranking: "Ranking") -> list[str]:
     if ranking.missing_vectors:
         lines.append(f"{ranking.missing_vectors} chunks have no vectors yet; they were searched by their words only")
     return lines
-
-
-def _row(hit: "Hit", chunk: "Chunk", mode: Mode) -> dict[str, Any]:
-    row: dict[str, Any] = {"chunk_id": hit.chunk_id, "hybrid_score": round(hit.hybrid_score, 4), "rank": hit.rank}
-    if mode is Mode.ids_only:
-        return row
-    row |= {
-        "source_file": chunk.source_file,
-        "source_category": chunk.source_category,
-        "chunk_index": chunk.chunk_index,
-        "total_chunks": chunk.total_chunks,
-    }
-    if mode is Mode.preview:
-        row |= {"chunk_snippet": chunk.text.strip()[:SNIPPET], "context_header": chunk.context_header}
-    if mode is Mode.full:
-        row |= {
-            "context_header": chunk.context_header,
-            "chunk_text": chunk.text,
-            "similarity_score": hit.similarity_score,
-            "bm25_score": hit.bm25_score,
-            "score_type": hit.score_type,
-            "chunk_token_count": chunk.token_count,
-        }
-    return row
 
 
 def _tell(row: dict[str, Any]) -> None:
