@@ -1,10 +1,13 @@
 """Opens the concepts room over a folder, with the deterministic embedder and the real indexes, and calls its tools."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+
+import pytest
 
 from trivium.backends.bits import BitsVectorIndex
 from trivium.backends.files import ProcessLock
@@ -109,3 +112,47 @@ class Toolbox:
         """What the answer costs a model to read."""
         reply = self.reply(name, **arguments)
         return TOKENS.count([reply.text or compact_json(reply.body)])[0]
+
+
+# For the seed tests: a room whose clock moves a second with every look, and short ways to call its tools.
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = datetime(2026, 3, 1, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        self.now += timedelta(seconds=1)
+        return self.now
+
+
+@pytest.fixture(name="clock")
+def seed_clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture(name="room")
+def seed_room(tmp_path: Path, clock: Clock) -> Iterator[Room]:
+    opened = open_room(tmp_path, clock=clock)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(name="call")
+def seed_call(room: Room) -> Toolbox:
+    return Toolbox(room.concepts)
+
+
+def create(call: Toolbox, name: str, explanation: str = "", **more: Any) -> str:
+    return str(call("create_concept", name=name, explanation=explanation or f"about {name}", **more)["concept_id"])
+
+
+def relate(call: Toolbox, source: str, target: str, kind: str = "prerequisite", **more: Any) -> str:
+    body = call(
+        "create_relationship", source_concept_id=source, target_concept_id=target, relationship_type=kind, **more
+    )
+    return str(body["relationship_id"])
+
+
+def names(rows: list[dict[str, Any]]) -> list[str]:
+    return [row["name"] for row in rows]

@@ -153,8 +153,8 @@ class ProjectionRunner:
 
 
 class _Followed:
-    """Applies with a time limit. A call that hangs is left to end by itself, and nothing else is sent meanwhile. It is in
-    a daemon thread, so that it does not keep the process from ending."""
+    """Applies with a time limit. A call that hangs is left to end by itself, in a daemon thread that does not keep the
+    process from ending, and nothing else is sent meanwhile."""
 
     def __init__(self, projection: ConceptProjection, timeout_s: float) -> None:
         self.projection, self._timeout_s = projection, timeout_s
