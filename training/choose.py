@@ -10,9 +10,13 @@ from typing import Any
 def total(report: dict[str, Any]) -> float:
     entities = report["entities"]
     return float(
-        entities["wnut17"]["micro"] + entities["conll04"]["micro"] + entities["wikigold"]["micro"]
-        + 2 * report["crossner_mean"] + entities["crossner_ai"]["PRODUCT"]
-        + report["relations"]["conll04"]["micro"] + report["relations"]["core"]["micro"]
+        entities["wnut17"]["micro"]
+        + entities["conll04"]["micro"]
+        + entities["wikigold"]["micro"]
+        + 2 * report["crossner_mean"]
+        + entities["crossner_ai"]["PRODUCT"]
+        + report["relations"]["conll04"]["micro"]
+        + report["relations"]["core"]["micro"]
     )
 
 
@@ -20,11 +24,14 @@ def line(name: str, report: dict[str, Any]) -> str:
     entities = report["entities"]
     micro = {k.removeprefix("crossner_"): f"{v['micro']} ({v['precision']}/{v['recall']})" for k, v in entities.items()}
     relations = {k: v["micro"] for k, v in report["relations"].items()}
-    return f"{name}: {micro} mean {report['crossner_mean']} PRODUCT {entities['crossner_ai']['PRODUCT']} {relations} total {total(report):.1f}"
+    product = entities["crossner_ai"]["PRODUCT"]
+    return f"{name}: {micro} mean {report['crossner_mean']} PRODUCT {product} {relations} total {total(report):.1f}"
 
 
 def main(work: Path, out: Path) -> None:
-    runs = {path.stem: json.loads(path.read_text()) for path in work.glob("*.json") if not path.stem.startswith("teacher")}
+    runs = {
+        path.stem: json.loads(path.read_text()) for path in work.glob("*.json") if not path.stem.startswith("teacher")
+    }
     out.mkdir(parents=True, exist_ok=True)
     (out / "metrics.json").write_text(json.dumps(runs, indent=1))
     for name, run in sorted(runs.items()):

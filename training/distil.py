@@ -41,7 +41,9 @@ def label(path: Path, data: Path, sentences: list[Sentence], sums: Sums, device:
     model = build(weights, args.base, args).to(device)
     model.load_state_dict({k: v.float() if v.is_floating_point() else v for k, v in loaded["state"].items()})
     model.eval()
-    wanted = [n for n, s in enumerate(sentences) if s.origin == "unlabelled" or sets.fold_of(s, args.folds) == args.fold]
+    wanted = [
+        n for n, s in enumerate(sentences) if s.origin == "unlabelled" or sets.fold_of(s, args.folds) == args.fold
+    ]
     encoded = [encode(sentences[n], units) for n in wanted]
     where = {id(e): n for n, e in zip(wanted, encoded, strict=True)}
     for batch in batches(encoded, 16384, None):
@@ -58,8 +60,15 @@ def label(path: Path, data: Path, sentences: list[Sentence], sums: Sums, device:
             _add_pairs(model, t, states, batch, where, sums, device)
 
 
-def _add_pairs(model: Any, t: dict[str, torch.Tensor], states: torch.Tensor, batch: list[Any], where: dict[int, int],
-               sums: Sums, device: str) -> None:
+def _add_pairs(
+    model: Any,
+    t: dict[str, torch.Tensor],
+    states: torch.Tensor,
+    batch: list[Any],
+    where: dict[int, int],
+    sums: Sums,
+    device: str,
+) -> None:
     with torch.autocast("cuda", torch.bfloat16, enabled=device == "cuda"):
         logits = model.relations(states, t["mask"], t["row"], t["spans"], t["kinds"], t["distance"], t["roles"])
     chances = logits.masked_fill(~t["known"], -1e4).softmax(-1).cpu().numpy()

@@ -162,16 +162,25 @@ def tensors(batch: list[Encoded], device: str, rng: np.random.Generator | None =
     put = lambda value: torch.from_numpy(np.asarray(value)).to(device, non_blocking=True)  # noqa: E731
     table = 1 << np.arange(len(LABELS))
     out = {
-        "ids": put(ids), "shapes": put(shapes), "mask": put(mask), "firsts": put(firsts), "unit_mask": put(unit_mask),
-        "allowed": put((allowed[..., None] & table) > 0), "universe": put((universe[..., None] & table) > 0),
+        "ids": put(ids),
+        "shapes": put(shapes),
+        "mask": put(mask),
+        "firsts": put(firsts),
+        "unit_mask": put(unit_mask),
+        "allowed": put((allowed[..., None] & table) > 0),
+        "universe": put((universe[..., None] & table) > 0),
     }
     if softened.any():
         out |= {"soft": put(soft), "softened": put(softened)}
     if pair_rows:
         relation_table = 1 << np.arange(len(RELATIONS))
         out |= {
-            "row": put(np.array(pair_rows)), "spans": put(np.array(spans)), "kinds": put(np.array(kinds)),
-            "distance": put(np.array(distances)), "roles": put(np.array(roles)), "gold": put(np.array(gold)),
+            "row": put(np.array(pair_rows)),
+            "spans": put(np.array(spans)),
+            "kinds": put(np.array(kinds)),
+            "distance": put(np.array(distances)),
+            "roles": put(np.array(roles)),
+            "gold": put(np.array(gold)),
             "pair_soft": put(np.array(pair_soft, np.float32)),
             "known": put((np.array(known)[:, None] & relation_table) > 0),
         }
@@ -185,7 +194,10 @@ _BLANK_AFTER = re.compile(r"(?<=[(\[$#]) ")
 
 def joined(sentence: Sentence) -> Sentence:
     """The same sentence written as people write it: no blanks before commas, after brackets and so on."""
-    gone = sorted({m.start() for m in _BLANK_BEFORE.finditer(sentence.text)} | {m.start() for m in _BLANK_AFTER.finditer(sentence.text)})
+    gone = sorted(
+        {m.start() for m in _BLANK_BEFORE.finditer(sentence.text)}
+        | {m.start() for m in _BLANK_AFTER.finditer(sentence.text)}
+    )
     if not gone:
         return sentence
     drop = set(gone)
@@ -193,5 +205,14 @@ def joined(sentence: Sentence) -> Sentence:
     shift = np.zeros(len(sentence.text) + 1, np.int64)
     shift[1:] = np.cumsum([i in drop for i in range(len(sentence.text))])
     units = [(int(a - shift[a]), int(b - shift[b])) for a, b in sentence.units]
-    return Sentence(text, units, sentence.allowed, sentence.universe, sentence.entities, sentence.pairs,
-                    sentence.relation_universe, sentence.gold, sentence.origin)
+    return Sentence(
+        text,
+        units,
+        sentence.allowed,
+        sentence.universe,
+        sentence.entities,
+        sentence.pairs,
+        sentence.relation_universe,
+        sentence.gold,
+        sentence.origin,
+    )

@@ -70,10 +70,18 @@ def entities(weights: Arrays) -> onnx.ModelProto:
     g = Graph(weights)
     layers = 1 + max(int(name.split(".")[1]) for name in weights if name.startswith("layers."))
     words = g.table("word", "input_ids", "words")
-    one = g.constant("one", np.array([1], np.int64))
     length = g.node("Shape", ["input_ids"], "length", start=1, end=2)
     places = weights["position.weight"].astype(np.float32) * weights["position.weight.scale"][:, None]
-    position = g.node("Slice", [g.constant("places", places[:256].astype(np.float32)), g.constant("zero", np.array([0], np.int64)), length, g.constant("axis0", np.array([0], np.int64))], "position")
+    position = g.node(
+        "Slice",
+        [
+            g.constant("places", places[:256].astype(np.float32)),
+            g.constant("zero", np.array([0], np.int64)),
+            length,
+            g.constant("axis0", np.array([0], np.int64)),
+        ],
+        "position",
+    )
     row = g.node("Unsqueeze", [position, g.constant("axis0b", np.array([0], np.int64))], "position.row")
     shapes = weights["shape.weight"].astype(np.float32) * weights["shape.weight.scale"][:, None]
     shaped = g.node("Gather", [g.constant("shapes_table", shapes.astype(np.float32)), "shapes"], "shaped")
@@ -81,21 +89,28 @@ def entities(weights: Arrays) -> onnx.ModelProto:
     gamma, beta = g.constant("emb.g", weights["emb_ln.weight"]), g.constant("emb.be", weights["emb_ln.bias"])
     hidden = g.node("LayerNormalization", [summed, gamma, beta], "embedded", axis=-1, epsilon=EPSILON)
     for layer in range(layers):
-        hidden = encoder_layer(g, f"layers.{layer}", hidden, one)
-    labels = g.constant("labels.w", (weights["labels.weight"] * weights["labels.weight.scale"][:, None]).T.astype(np.float32))
+        hidden = encoder_layer(g, f"layers.{layer}", hidden)
+    labels = g.constant(
+        "labels.w", (weights["labels.weight"] * weights["labels.weight.scale"][:, None]).T.astype(np.float32)
+    )
     scored = g.node("MatMul", [hidden, labels], "scored")
     g.node("Add", [scored, g.constant("labels.b", weights["labels.bias"])], "scores")
     g.node("Identity", [hidden], "states")
     return g.model(
         "entities",
-        [value("input_ids", TensorProto.INT32, ["batch", "tokens"]), value("shapes", TensorProto.INT32, ["batch", "tokens"]),
-         value("lengths", TensorProto.INT32, ["batch"])],
-        [value("scores", TensorProto.FLOAT, ["batch", "tokens", len(LABELS)]),
-         value("states", TensorProto.FLOAT, ["batch", "tokens", 384])],
+        [
+            value("input_ids", TensorProto.INT32, ["batch", "tokens"]),
+            value("shapes", TensorProto.INT32, ["batch", "tokens"]),
+            value("lengths", TensorProto.INT32, ["batch"]),
+        ],
+        [
+            value("scores", TensorProto.FLOAT, ["batch", "tokens", len(LABELS)]),
+            value("states", TensorProto.FLOAT, ["batch", "tokens", 384]),
+        ],
     )
 
 
-def encoder_layer(g: Graph, name: str, hidden: str, one: str) -> str:
+def encoder_layer(g: Graph, name: str, hidden: str) -> str:
     width = 384
     three = g.constant("thirds", np.array([width] * 3, np.int64))
     qkv = g.linear(hidden, f"{name}.qkv", f"{name}.qkv.out")
@@ -111,7 +126,9 @@ def encoder_layer(g: Graph, name: str, hidden: str, one: str) -> str:
 def relations(weights: Arrays) -> onnx.ModelProto:
     own = {name.removeprefix("relations."): value for name, value in weights.items() if name.startswith("relations.")}
     for name in ("role_key", "role_value"):
-        own[name] = own[name].astype(np.float32) * own.pop(f"{name}.scale")[:, None] if f"{name}.scale" in own else own[name]
+        own[name] = (
+            own[name].astype(np.float32) * own.pop(f"{name}.scale")[:, None] if f"{name}.scale" in own else own[name]
+        )
     g = Graph(own)
     inner = own["query.bias"].shape[0]
     size = inner // RELATION_HEADS
@@ -137,10 +154,16 @@ def relations(weights: Arrays) -> onnx.ModelProto:
     pairs, tokens = "pairs", "tokens"
     return g.model(
         "relations",
-        [value("states", TensorProto.FLOAT, ["batch", tokens, 384]), value("rows", TensorProto.INT64, [pairs]),
-         value("spans", TensorProto.INT64, [pairs, 4, 2]), value("head_kind", TensorProto.INT64, [pairs]),
-         value("tail_kind", TensorProto.INT64, [pairs]), value("distances", TensorProto.INT64, [pairs]),
-         value("roles", TensorProto.FLOAT, [pairs, tokens, 5]), value("masked", TensorProto.FLOAT, [pairs, 1, tokens])],
+        [
+            value("states", TensorProto.FLOAT, ["batch", tokens, 384]),
+            value("rows", TensorProto.INT64, [pairs]),
+            value("spans", TensorProto.INT64, [pairs, 4, 2]),
+            value("head_kind", TensorProto.INT64, [pairs]),
+            value("tail_kind", TensorProto.INT64, [pairs]),
+            value("distances", TensorProto.INT64, [pairs]),
+            value("roles", TensorProto.FLOAT, [pairs, tokens, 5]),
+            value("masked", TensorProto.FLOAT, [pairs, 1, tokens]),
+        ],
         [value("relation_scores", TensorProto.FLOAT, [pairs, len(RELATIONS)])],
     )
 
@@ -176,7 +199,13 @@ def main(stem: str, tokenizer: Path, out: Path) -> None:
     lines = sorted(vocabulary, key=vocabulary.__getitem__)
     (out / "vocabulary.txt.gz").write_bytes(gzip.compress("\n".join(lines).encode(), mtime=0))
     transitions = weights["transitions"] + weights["forbidden"]
-    card = {"labels": list(LABELS), "relations": list(RELATIONS), "transitions": np.round(transitions, 4).tolist(), "outside_bias": 0.0, "none_bias": 0.0}
+    card = {
+        "labels": list(LABELS),
+        "relations": list(RELATIONS),
+        "transitions": np.round(transitions, 4).tolist(),
+        "outside_bias": 0.0,
+        "none_bias": 0.0,
+    }
     (out / "model.json").write_text(json.dumps(card) + "\n")
 
 

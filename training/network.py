@@ -32,8 +32,20 @@ class Layer(nn.Module):
 
 
 class Extractor(nn.Module):
-    def __init__(self, vocabulary: int, positions: int, *, layers: int = 6, width: int = 384, inner: int = 1536,
-                 heads: int = 12, dropout: float = 0.1, eps: float = 1e-12, shapes: bool = True, crf: bool = True) -> None:
+    def __init__(
+        self,
+        vocabulary: int,
+        positions: int,
+        *,
+        layers: int = 6,
+        width: int = 384,
+        inner: int = 1536,
+        heads: int = 12,
+        dropout: float = 0.1,
+        eps: float = 1e-12,
+        shapes: bool = True,
+        crf: bool = True,
+    ) -> None:
         super().__init__()
         self.word, self.position = nn.Embedding(vocabulary, width), nn.Embedding(positions, width)
         self.shape = nn.Embedding(SHAPES, width) if shapes else None
@@ -105,14 +117,19 @@ class RelationHead(nn.Module):
         self.key, self.value = nn.Linear(width, inner), nn.Linear(width, inner)
         self.role_key = nn.Parameter(torch.randn(ROLES, inner) * 0.05)
         self.role_value = nn.Parameter(torch.randn(ROLES, inner) * 0.05)
-        self.out1, self.mid, self.back = nn.Linear(inner, inner), nn.Linear(inner, 2 * inner), nn.Linear(2 * inner, inner)
+        self.out1, self.mid, self.back = (
+            nn.Linear(inner, inner),
+            nn.Linear(inner, 2 * inner),
+            nn.Linear(2 * inner, inner),
+        )
         self.ln1, self.ln2 = nn.LayerNorm(inner), nn.LayerNorm(inner)
         self.query2, self.out2, self.ln3 = nn.Linear(inner, inner), nn.Linear(inner, inner), nn.LayerNorm(inner)
         self.drop = nn.Dropout(dropout * 2)
         self.final = nn.Linear(inner, len(RELATIONS))
 
-    def forward(self, states: Tensor, mask: Tensor, row: Tensor, spans: Tensor, kinds: Tensor, distance: Tensor,
-                roles: Tensor) -> Tensor:
+    def forward(
+        self, states: Tensor, mask: Tensor, row: Tensor, spans: Tensor, kinds: Tensor, distance: Tensor, roles: Tensor
+    ) -> Tensor:
         """row (pairs,), spans (pairs, 4: head start, head end, tail start, tail end; tokens), roles (pairs, tokens)."""
         own = states[row[:, None], spans]  # (pairs, 4, width)
         features = [own.flatten(1), self.kind(kinds[:, 0]), self.kind(kinds[:, 1]), self.distance(distance)]

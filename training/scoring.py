@@ -96,8 +96,9 @@ def predictor(models: list[Extractor], tokenizers: list[UnitTokenizer], device: 
 
 
 @torch.no_grad()
-def relation_scores(model: Extractor, units: UnitTokenizer, sentences: list[Sentence], device: str,
-                    names: set[str] | None = None) -> dict[str, float]:
+def relation_scores(
+    model: Extractor, units: UnitTokenizer, sentences: list[Sentence], device: str, names: set[str] | None = None
+) -> dict[str, float]:
     model.eval()
     counts: Counter[tuple[str, str]] = Counter()
     for batch in batches([encode(s, units) for s in sentences], 8192, None):
@@ -126,7 +127,11 @@ def merged(relation: int) -> str:
 
 
 def dev_sets(folder: Path) -> dict[str, list[Sentence]]:
-    found = {"wnut17": sets.wnut17(folder, "dev"), "conll04": sets.conll04(folder, "dev"), "wikigold": sets.wikigold(folder)}
+    found = {
+        "wnut17": sets.wnut17(folder, "dev"),
+        "conll04": sets.conll04(folder, "dev"),
+        "wikigold": sets.wikigold(folder),
+    }
     return found | {f"crossner_{d}": sets.crossner(folder, d, "dev") for d in sets.CROSSNER}
 
 

@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -87,8 +88,9 @@ def label_bit(mark: str, kind: str) -> int:
     return 1 << LABELS.index(f"{mark}-{kind}")
 
 
-def sentence_of(record: dict[str, Any], kinds: tuple[str, ...], origin: str, soft: dict[int, int] | None = None,
-                background: int = 1) -> Sentence:
+def sentence_of(
+    record: dict[str, Any], kinds: tuple[str, ...], origin: str, soft: dict[int, int] | None = None, background: int = 1
+) -> Sentence:
     """`soft` gives an entity (by number) a mask of its own; `background` is what all other units may be."""
     text = record["text"]
     units = split_units(text)
@@ -100,8 +102,13 @@ def sentence_of(record: dict[str, Any], kinds: tuple[str, ...], origin: str, sof
         kind = entity["mapped"]
         known = first is not None and last is not None
         sentence.entities.append(
-            Entity(first if known else 0, last if known else 0, TYPES.index(kind) if kind in TYPES else -1,
-                   (entity["start"], entity["end"])))
+            Entity(
+                first if known else 0,
+                last if known else 0,
+                TYPES.index(kind) if kind in TYPES else -1,
+                (entity["start"], entity["end"]),
+            )
+        )
         if kind in kinds:
             sentence.gold.append((entity["start"], entity["end"], kind))
         if not known:
@@ -147,16 +154,30 @@ def refined(relation: dict[str, Any]) -> str | None:
 
 
 CONLL04_RELATIONS = ("WORKS_FOR", "LOCATED_IN", "LIVES_IN")
-CORE_NAMES = ("PRODUCES", "PARTNERS_WITH", "COMPETES_WITH", "ACQUIRED", "OWNED_BY", "SUBSIDIARY_OF", "CUSTOMER_OF",
-              "MERGED_WITH", "TRADED_ON", "REGULATED_BY")
-# Left out: its LOCATED_IN and WORKS_FOR hold by world knowledge, not by what the sentence says (measured: -3 on conll04).
+CORE_NAMES = (
+    "PRODUCES",
+    "PARTNERS_WITH",
+    "COMPETES_WITH",
+    "ACQUIRED",
+    "OWNED_BY",
+    "SUBSIDIARY_OF",
+    "CUSTOMER_OF",
+    "MERGED_WITH",
+    "TRADED_ON",
+    "REGULATED_BY",
+)
+# Left out: its LOCATED_IN and WORKS_FOR hold by world knowledge, not by what the sentence says (-3 on conll04).
 REDOCRED_RELATIONS = ("PRODUCES", "OWNED_BY", "SUBSIDIARY_OF", "MEMBER_OF", "FOUNDED_BY", "PARTICIPATES_IN")
 
 
 def conll04(folder: Path, part: str) -> list[Sentence]:
     result = []
     for record in records(folder / "conll04" / f"{part}.jsonl.gz"):
-        soft = {n: ALL & ~bits(("PERSON", "ORG", "LOCATION")) | 1 for n, e in enumerate(record["entities"]) if not e["mapped"]}
+        soft = {
+            n: ALL & ~bits(("PERSON", "ORG", "LOCATION")) | 1
+            for n, e in enumerate(record["entities"])
+            if not e["mapped"]
+        }
         sentence = sentence_of(record, ("PERSON", "ORG", "LOCATION"), "conll04", soft)
         add_pairs(sentence, record, CONLL04_RELATIONS, exhaustive=True)
         result.append(sentence)
@@ -199,7 +220,11 @@ def core(folder: Path, *, held: bool) -> list[Sentence]:
         for number, entity in enumerate(record["entities"]):
             kind = kind_of.get(number)
             text, span = entity["text"], sentence.entities[number]
-            named = any(c.isupper() for c in text) and text.lower() not in PRONOUNS and not text.lower().startswith(("the company", "our "))
+            named = (
+                any(c.isupper() for c in text)
+                and text.lower() not in PRONOUNS
+                and not text.lower().startswith(("the company", "our "))
+            )
             if kind and named and span.chars[1] > span.chars[0] and span.end >= span.start:
                 sentence.allowed[span.start] = label_bit("B", kind)
                 for unit in range(span.start + 1, span.end + 1):
@@ -225,7 +250,9 @@ def _redocred_sentences(record: dict[str, Any]) -> Iterator[Sentence]:
     by_cluster: dict[tuple[int, int], dict[str, Any]] = {}
     for relation in record["relations"]:
         head, tail = entities[relation["head"]].get("cluster"), entities[relation["tail"]].get("cluster")
-        by_cluster.setdefault((head, tail), relation) if not relation["mapped"] else by_cluster.__setitem__((head, tail), relation)
+        by_cluster.setdefault((head, tail), relation) if not relation["mapped"] else by_cluster.__setitem__(
+            (head, tail), relation
+        )
         name = relation["type"]
         if name in PRODUCT_RELATIONS:
             cluster_kind[head if name != "product or material produced" else tail] = "PRODUCT"
@@ -234,7 +261,7 @@ def _redocred_sentences(record: dict[str, Any]) -> Iterator[Sentence]:
         if name == "participant":
             cluster_kind[head] = "EVENT"
     cuts = [0, *(m.end() for m in SENTENCE.finditer(text)), len(text)]
-    for start, end in zip(cuts, cuts[1:]):
+    for start, end in pairwise(cuts):
         inside = [e for e in entities if start <= e["start"] and e["end"] <= end]
         kept, soft = [], {}
         for entity in inside:

@@ -17,7 +17,6 @@ from training.encoding import Encoded, UnitTokenizer, batches, encode, joined, t
 from training.network import Extractor
 from training.scoring import report
 
-
 SOFT, SOFT_PAIRS = 0.7, 0.5
 
 
@@ -42,18 +41,33 @@ def open_base(folder: Path, base: str) -> tuple[dict[str, np.ndarray], UnitToken
 
 def build(weights: dict[str, np.ndarray], base: str, args: Any) -> Extractor:
     positions = weights["pos_emb"][2 if base == "granite" else 0 :] + weights["type_emb"][0]
-    model = Extractor(len(weights["word_emb"]), len(positions), layers=args.layers, dropout=args.dropout,
-                      eps=1e-5 if base == "granite" else 1e-12, shapes=not args.no_shapes, crf=not args.no_crf)
-    state = {"word.weight": weights["word_emb"], "position.weight": positions,
-             "emb_ln.weight": weights["emb_ln.w"], "emb_ln.bias": weights["emb_ln.b"]}
+    model = Extractor(
+        len(weights["word_emb"]),
+        len(positions),
+        layers=args.layers,
+        dropout=args.dropout,
+        eps=1e-5 if base == "granite" else 1e-12,
+        shapes=not args.no_shapes,
+        crf=not args.no_crf,
+    )
+    state = {
+        "word.weight": weights["word_emb"],
+        "position.weight": positions,
+        "emb_ln.weight": weights["emb_ln.w"],
+        "emb_ln.bias": weights["emb_ln.b"],
+    }
     keep = args.keep or list(range(args.layers))
     for number, origin in enumerate(keep):
         for part in ("qkv", "ao", "f1", "f2", "aln", "fln"):
             state[f"layers.{number}.{part}.weight"] = weights[f"l{origin}.{part}.w"]
             state[f"layers.{number}.{part}.bias"] = weights[f"l{origin}.{part}.b"]
-    missing, unexpected = model.load_state_dict({k: torch.from_numpy(np.array(v)) for k, v in state.items()}, strict=False)
+    missing, unexpected = model.load_state_dict(
+        {k: torch.from_numpy(np.array(v)) for k, v in state.items()}, strict=False
+    )
     assert not unexpected, unexpected
-    assert all(name.startswith(("labels", "transitions", "forbidden", "relations", "shape")) for name in missing), missing
+    assert all(name.startswith(("labels", "transitions", "forbidden", "relations", "shape")) for name in missing), (
+        missing
+    )
     return model
 
 
@@ -152,9 +166,17 @@ def train(args: Any) -> dict[str, Any]:
         if args.seconds and time.time() - began > args.seconds:
             break
         if epoch % 4 == 3 or epoch == args.epochs - 1:
-            print(f"{args.name} epoch {epoch + 1} loss {(seen / len(plan)).tolist()} {time.time() - began:.0f}s", flush=True)
-    metrics = {"name": args.name, "seconds": round(time.time() - began), "epochs": round(step / per_epoch, 2), "config": {k: str(v) for k, v in vars(args).items()},
-               "ema": report(ema, units, args.data, device) if args.fold is None else {}}
+            print(
+                f"{args.name} epoch {epoch + 1} loss {(seen / len(plan)).tolist()} {time.time() - began:.0f}s",
+                flush=True,
+            )
+    metrics = {
+        "name": args.name,
+        "seconds": round(time.time() - began),
+        "epochs": round(step / per_epoch, 2),
+        "config": {k: str(v) for k, v in vars(args).items()},
+        "ema": report(ema, units, args.data, device) if args.fold is None else {},
+    }
     args.out.mkdir(parents=True, exist_ok=True)
     if args.save:
         half = {k: v.half() if v.is_floating_point() else v for k, v in ema.state_dict().items()}

@@ -19,15 +19,22 @@ from trivium.backends.sqlite.documents import SqliteDocumentStore
 from trivium.backends.sqlite.embeddings import SqliteEmbeddingQueue, SqliteModelRegister
 from trivium.backends.sqlite.overview import SqliteOverview
 from trivium.backends.sqlite.portable import export_lines, import_lines
+from trivium.backends.sqlite.vendor_facts import SqliteVendorFacts
+from trivium.backends.sqlite.vendor_graph import SqliteVendorGraph
+from trivium.backends.sqlite.vendor_queue import SqliteExtractionQueue
 from trivium.backends.tantivy import TantivyKeywordIndex
 from trivium.concepts.find import NearestByVectors
 from trivium.concepts.room import Concepts
 from trivium.documents.background import Background
 from trivium.documents.embed import EmbedChunks
+from trivium.documents.extract.ruled import RuledExtractor
+from trivium.documents.extract.run import ExtractChunks
 from trivium.documents.ingest import IngestDocuments
+from trivium.documents.vendors import Vendors
 from trivium.errors import ModelMismatch
 from trivium.model.progress import Progress, silent
 from trivium.ports.embedder import Embedder
+from trivium.ports.extractor import Extractor
 from trivium.ports.reranker import Reranker
 from trivium.search.boosts import BoostSettings
 from trivium.search.checkup import IndexState, check_keywords, check_vectors
@@ -71,6 +78,7 @@ class App:
         self._keywords = TantivyKeywordIndex(self.data / "keywords")
         self._index_lock = ProcessLock(self.data / "locks" / "index")
         self._embedding_lock = ProcessLock(self.data / "locks" / "embedding")
+        self._extraction_lock = ProcessLock(self.data / "locks" / "extraction")
         self.models = SqliteModelRegister(self.database)
         self.chunks = SqliteChunkStore(self.database)
         self.overview = SqliteOverview(self.database)
@@ -82,6 +90,12 @@ class App:
             self.tokens,
             chunk_tokens=settings.chunk_tokens,
             max_file_bytes=int(settings.max_file_mb * 1e6),
+        )
+        self.vendor_facts = SqliteVendorFacts(self.database)
+        graph = SqliteVendorGraph(self.database)
+        self.vendors = Vendors(graph, graph, self.vendor_facts, self.chunks, self.store)
+        self.extraction = ExtractChunks(
+            SqliteExtractionQueue(self.database), open_extractor(settings), self._extraction_lock.try_hold
         )
 
     @cached_property
@@ -132,6 +146,7 @@ class App:
 
     def import_lines(self, lines: Iterable[str]) -> dict[str, int]:
         counts = import_lines(self.database, lines)
+        self.vendor_facts.recount()
         self.catch_up()
         return counts
 
@@ -142,8 +157,9 @@ class App:
         return [check_keywords(self.log, self._keywords), check_vectors(self.log, parts.vectors, parts.embedder.model)]
 
     def start_background(self) -> None:
-        """From now on, and until `close`, gives vectors to whatever waits for them, whichever process added it."""
-        self._background = Background(self.chunks.generation, [lambda stop: self.embedding.run(stop=stop)])
+        """From now on, and until `close`, embeds and reads whatever waits for it, whichever process added it."""
+        jobs = [lambda stop: self.embedding.run(stop=stop), lambda stop: self.extraction.run(stop=stop)]
+        self._background = Background(self.chunks.generation, jobs)
         self._background.start()
         self.concepts.upkeep.start()
 
@@ -256,6 +272,25 @@ def embedder_opener(settings: Settings) -> OpenEmbedder:
         )
 
     return open_named
+
+
+def open_extractor(settings: Settings) -> Extractor:
+    """The model the settings name, with rules and gazetteer around it. Nothing is loaded before the first text."""
+    match settings.extractor:
+        case "rules":
+            return RuledExtractor()
+        case "spacy":
+            from trivium.backends.spacy import SpacyExtractor
+
+            return RuledExtractor(SpacyExtractor(settings.extractor_model))
+        case "gliner":
+            from trivium.backends.gliner import GlinerExtractor
+
+            return RuledExtractor(GlinerExtractor(settings.extractor_model))
+        case _:
+            from trivium.backends.onnx_extract import OnnxExtractor
+
+            return RuledExtractor(OnnxExtractor(threads=settings.threads))
 
 
 def open_reranker(settings: Settings) -> Reranker | None:

@@ -96,6 +96,10 @@ class Settings(BaseSettings):
         0, ge=0, description="Length of its vectors; 0: ask the endpoint, which must then answer at the start."
     )
     embedder_key: SecretStr = Field(SecretStr(""), description="Bearer key for embedder_url.")
+    extractor: Literal["onnx", "spacy", "gliner", "rules"] = Field(
+        "onnx", description="What finds entities and relationships in documents."
+    )
+    extractor_model: str = Field("", description="Model of the spacy or gliner extractor: a name or a folder.")
     fusion: Literal["adaptive", "rrf"] = Field("adaptive", description="How keyword and vector rankings are merged.")
     boost_vendor: float = Field(0.0, ge=0, le=1, description="Largest gain for chunks of a vendor named in the query.")
     boost_document_type: float = Field(0.0, ge=0, le=1, description="Largest gain for the document type asked for.")

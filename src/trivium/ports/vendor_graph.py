@@ -90,7 +90,7 @@ class VendorFacts(Protocol):
     def merge(self, kept: int, other: int) -> None:
         """`other` becomes `kept`, now and whenever its names appear again."""
 
-    def split(self, entity_id: int, name: str) -> int:
+    def split(self, entity_id: int, name: str, base: str, form: str) -> int:
         """The name leaves the entity with what was found under it, and stands alone from now on; answers its new id."""
 
 
@@ -100,6 +100,9 @@ class VendorGraph(Protocol):
 
     def nearest(self, base: str, limit: int, entity_type: EntityType = "ORG") -> list[str]:
         """Names that look alike, closest first."""
+
+    def known(self, bases: Sequence[str]) -> set[str]:
+        """The names of vendors that go by one of these keys."""
 
     def statistics(self, entity_id: int) -> Statistics: ...
 

@@ -42,9 +42,7 @@ def mentions_of(
     paths = best_paths(by_unit, counts, transitions)
     chances = _softmax(by_unit)
     certain = np.take_along_axis(chances, paths[..., None], 2)[..., 0]
-    return [
-        _row(item, paths[row, : counts[row]].tolist(), certain[row], labels) for row, item in enumerate(encoded)
-    ]
+    return [_row(item, paths[row, : counts[row]].tolist(), certain[row], labels) for row, item in enumerate(encoded)]
 
 
 def _row(

@@ -1,6 +1,7 @@
 """OnnxExtractor: one pass of a small encoder gives the mentions; its token states serve the relation head as well."""
 
 import json
+import os
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -29,10 +30,10 @@ class _Loaded:
 
 
 class OnnxExtractor:
-    """Thread-safe; the sessions are opened with the first sentence."""
+    """Thread-safe; the sessions are opened with the first sentence. `threads` 0 takes every core."""
 
     def __init__(self, folder: Path = WEIGHTS, *, threads: int = 1) -> None:
-        self._folder, self._threads = folder, threads
+        self._folder, self._threads = folder, threads or os.cpu_count() or 1
         self._lock = threading.Lock()
         self._loaded: _Loaded | None = None
 
@@ -99,7 +100,7 @@ class OnnxExtractor:
                 best = int(allowed.argmax())
                 if best:
                     chances = np.exp(allowed - allowed.max())
-                    link = Link(pair.head, pair.tail, self._card["relations"][best], float(round(1 / chances.sum(), 4)))
+                    link = Link(pair.head, pair.tail, self._card["relations"][best], round(float(1 / chances.sum()), 4))
                     links.setdefault(pair.row, []).append(link)
         return {row: without_twins(found) for row, found in links.items()}
 

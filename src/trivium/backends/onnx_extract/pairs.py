@@ -96,7 +96,8 @@ def given_pairs(row: int, mentions: Sequence[Mention], encoded: Encoded) -> list
 
 def _covered(mention: Mention, encoded: Encoded) -> tuple[int, int] | None:
     inside = [
-        n for n, (start, end) in enumerate(encoded.units[: len(encoded.firsts)])
+        n
+        for n, (start, end) in enumerate(encoded.units[: len(encoded.firsts)])
         if start < mention.end and end > mention.start
     ]
     return (inside[0], inside[-1]) if inside else None

@@ -43,7 +43,7 @@ class SqliteVendorFacts:
             Names(db, "import").merge(kept, other, lasting=True)
             touch(db)
 
-    def split(self, entity_id: int, name: str, base: str = "", form: str = "") -> int:
+    def split(self, entity_id: int, name: str, base: str, form: str) -> int:
         with self._database.transaction() as db:
             new = Names(db, "import").split(entity_id, name, base, form)
             touch(db)
@@ -64,12 +64,9 @@ _RECOUNT = (
     " confidence = (SELECT MAX(confidence) FROM mentions m WHERE m.entity_id = entities.entity_id),"
     " first_date = (SELECT MIN(date) FROM mentions m WHERE m.entity_id = entities.entity_id),"
     " last_date = (SELECT MAX(date) FROM mentions m WHERE m.entity_id = entities.entity_id)",
-    "UPDATE relationships SET"
-    " mention_count = (SELECT COUNT(*) FROM relationship_proofs p WHERE p.relationship_id = relationships.relationship_id),"
-    " confidence = (SELECT MAX(confidence) FROM relationship_proofs p"
-    "  WHERE p.relationship_id = relationships.relationship_id),"
-    " first_date = (SELECT MIN(date) FROM relationship_proofs p WHERE p.relationship_id = relationships.relationship_id),"
-    " last_date = (SELECT MAX(date) FROM relationship_proofs p WHERE p.relationship_id = relationships.relationship_id)",
+    "UPDATE relationships SET (mention_count, confidence, first_date, last_date) ="
+    " (SELECT COUNT(*), MAX(p.confidence), MIN(p.date), MAX(p.date) FROM relationship_proofs p"
+    "  WHERE p.relationship_id = relationships.relationship_id)",
     "INSERT INTO entity_counts SELECT entity_id, 'relationship', relationship_type, COUNT(*) FROM"
     " (SELECT source_id AS entity_id, relationship_type FROM relationships UNION ALL"
     "  SELECT target_id, relationship_type FROM relationships) GROUP BY 1, 3",
@@ -127,9 +124,7 @@ def _put_mention(db: sqlite3.Connection, batch: FactBatch, draft: MentionDraft, 
     ).rowcount
 
 
-def _put_link(
-    db: sqlite3.Connection, origin: str, link: LinkDraft, resolved: Sequence[Resolved]
-) -> tuple[int, int]:
+def _put_link(db: sqlite3.Connection, origin: str, link: LinkDraft, resolved: Sequence[Resolved]) -> tuple[int, int]:
     source, target = ends(link.relationship_type, resolved[link.head].entity_id, resolved[link.tail].entity_id)
     row = db.execute(
         "SELECT relationship_id FROM relationships WHERE source_id = ? AND target_id = ? AND relationship_type = ?",

@@ -5,6 +5,7 @@ import json
 import sqlite3
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from trivium.backends.sqlite.database import Database
@@ -46,24 +47,34 @@ class SqliteVendorGraph:
         return [found[number] for number in sorted(formed or fitting)]
 
     def nearest(self, base: str, limit: int, entity_type: EntityType = "ORG") -> list[str]:
+        near: dict[str, dict[str, None]] = defaultdict(dict)  # key -> the names that have it, in order
         with self._database.read() as db:
-            near: dict[str, str] = {}
             for start in (base[:3], base[:2], base[:1]):
-                rows = db.execute(
+                for key, name in db.execute(
                     "SELECT n.base, e.name FROM entity_names n JOIN entities e USING (entity_id)"
-                    " WHERE n.entity_type = ? AND n.base >= ? AND n.base < ? LIMIT ?",
+                    " WHERE n.entity_type = ? AND n.base >= ? AND n.base < ? ORDER BY n.base, e.entity_id LIMIT ?",
                     (entity_type, start, start + "\U0010ffff", _NEAR_CANDIDATES),
-                )
-                near |= dict(rows.fetchall())
-            common = db.execute(
-                "SELECT e.name, e.name FROM entities e WHERE e.entity_type = ?"
+                ):
+                    near[key][name] = None
+            for (name,) in db.execute(
+                "SELECT e.name FROM entities e WHERE e.entity_type = ?"
                 " ORDER BY e.mention_count DESC, e.entity_id LIMIT ?",
                 (entity_type, _NEAR_CANDIDATES),
-            ).fetchall()
-        near |= {name.casefold(): name for name, _ in common if name.casefold() not in near}
+            ):
+                near[name.casefold()][name] = None
         close = difflib.get_close_matches(base, near, n=limit, cutoff=0.5)
         contained = [key for key in near if base and (base in key or key in base) and key not in close]
-        return list(dict.fromkeys(near[key] for key in [*close, *sorted(contained, key=len)]))[:limit]
+        ordered = [name for key in [*close, *sorted(contained, key=len)] for name in near[key]]
+        return list(dict.fromkeys(ordered))[:limit]
+
+    def known(self, bases: Sequence[str]) -> set[str]:
+        with self._database.read() as db:
+            rows = db.execute(
+                "SELECT DISTINCT e.name FROM json_each(?) j JOIN entity_names n ON n.entity_type = 'ORG' AND n.base ="
+                " j.value JOIN entities e USING (entity_id)",
+                (json.dumps(list(bases)),),
+            )
+            return {row[0] for row in rows}
 
     def statistics(self, entity_id: int) -> Statistics:
         counts: dict[str, dict[str, int]] = {"entity": {}, "relationship": {}}
@@ -82,7 +93,7 @@ class SqliteVendorGraph:
         with self._database.read() as db:
             rows = db.execute(
                 f"SELECT {_ENTITY} FROM (SELECT other_id, confidence FROM entity_links l WHERE l.entity_id = ?{where}"
-                " ORDER BY l.confidence DESC, l.other_id LIMIT ? OFFSET ?) l JOIN entities e ON e.entity_id = l.other_id"
+                " ORDER BY l.confidence DESC, l.other_id LIMIT ? OFFSET ?) l JOIN entities e ON e.entity_id = other_id"
                 " ORDER BY l.confidence DESC, l.other_id",
                 (entity_id, *values, limit, offset),
             )
@@ -94,7 +105,7 @@ class SqliteVendorGraph:
         with self._database.read() as db:
             rows = _relationships(db, entity_id, types, limit + offset)[offset : offset + limit]
             metadata = _metadata(db, [row[0] for row in rows])
-        return [Relationship(*row, metadata=metadata.get(row[0], {})) for row in rows]
+        return [replace(Relationship(*row), metadata=metadata.get(row[0], {})) for row in rows]
 
     def entities(self, entity_type: EntityType | None, limit: int, offset: int = 0) -> list[Entity]:
         where, values = ("WHERE e.entity_type = ?", (entity_type,)) if entity_type else ("", ())
@@ -172,7 +183,9 @@ def _relationships(
     for own, other in (("source_id", "target_id"), ("target_id", "source_id")):
         where, values = "", ()  # type: tuple[str, tuple[Any, ...]]
         if types is not None:
-            where = f" AND (SELECT entity_type FROM entities WHERE entity_id = {other}) IN (SELECT value FROM json_each(?))"
+            where = (
+                f" AND (SELECT entity_type FROM entities WHERE entity_id = {other}) IN (SELECT value FROM json_each(?))"
+            )
             values = (json.dumps(list(types)),)
         rows += db.execute(
             f"SELECT {_RELATIONSHIP} FROM relationships WHERE {own} = ?{where}"

@@ -1,6 +1,6 @@
 """Which entity a name means: exact key, then a legal form that is missing on one side, then abbreviations and rules.
 
-Names of different types never meet. Two different legal forms are two companies. What a person merged or split stays so.
+Names of different types never meet. Two legal forms are two companies. What a person merged or split stays so.
 """
 
 import sqlite3
@@ -82,16 +82,15 @@ class Names:
 
     def split(self, entity_id: int, name: str, base: str, form: str) -> int:
         row = self._db.execute(
-            "SELECT entity_type FROM entity_names WHERE entity_id = ? AND base = ? AND form = ?", (entity_id, base, form)
+            "SELECT entity_type FROM entity_names WHERE entity_id = ? AND base = ? AND form = ?",
+            (entity_id, base, form),
         ).fetchone()
         keys = self._db.execute("SELECT COUNT(*) FROM entity_names WHERE entity_id = ?", (entity_id,)).fetchone()[0]
         supported = self._db.execute(
             "SELECT COUNT(*) FROM mentions WHERE entity_id = ? AND base = ? AND form = ?", (entity_id, base, form)
         ).fetchone()[0]
         if row is None or keys < 2 or not supported:
-            known = [
-                r[0] for r in self._db.execute("SELECT name FROM entity_names WHERE entity_id = ?", (entity_id,))
-            ]
+            known = [r[0] for r in self._db.execute("SELECT name FROM entity_names WHERE entity_id = ?", (entity_id,))]
             raise InvalidInput(f"{name!r} is not one of several names of this entity", field="name", allowed=known)
         kind = row[0]
         new = self._insert(kind, name)
@@ -107,9 +106,7 @@ class Names:
             " FROM mentions WHERE entity_id = ? AND base = ? AND form = ?",
             (new, entity_id, base, form),
         )
-        self._db.execute(
-            "DELETE FROM mentions WHERE entity_id = ? AND base = ? AND form = ?", (entity_id, base, form)
-        )
+        self._db.execute("DELETE FROM mentions WHERE entity_id = ? AND base = ? AND form = ?", (entity_id, base, form))
         return new
 
     def _ruled(self, entity: NamedEntity) -> tuple[NamedEntity, bool]:
@@ -172,7 +169,7 @@ class Names:
         )
 
     def _abbreviate(self, number: int, entity: NamedEntity, spelling: str, base: str) -> None:
-        """The abbreviation means this entity from now on; one that stood alone before joins it, unless it is claimed."""
+        """It means this entity from now on; one that stood alone before joins, unless somebody else claims it."""
         rows = self._known(NamedEntity(spelling, entity.entity_type, base))
         claimed = {k.entity_id for k in rows if k.kind == "abbreviation"} - {number}
         alone = [k.entity_id for k in rows if k.kind == "name" and not k.form and k.entity_id != number]
@@ -217,7 +214,9 @@ class Names:
             where = f"relationship_id = ? AND {only}"
             values = (number, *arguments, *arguments)
             if self._db.execute(f"SELECT 1 FROM relationship_proofs WHERE {where}", values).fetchone():
-                self._copy_link(number, new if source == old else source, new if target == old else target, kind, where, values)
+                self._copy_link(
+                    number, new if source == old else source, new if target == old else target, kind, where, values
+                )
                 self._db.execute(f"DELETE FROM relationship_proofs WHERE {where}", values)
 
     def _copy_link(

@@ -71,7 +71,7 @@ class SqliteExtractionQueue:
                 touch(db)
 
     def _requeue(self, extractor: str) -> None:
-        """What another extractor found is taken back chunk by chunk as its turn comes, not all at once."""
+        """What another extractor found is taken back, and its chunks wait again."""
         with self._database.read() as db:
             stale = db.execute("SELECT 1 FROM extracted WHERE extractor <> ? LIMIT 1", (extractor,)).fetchone()
         if not stale:

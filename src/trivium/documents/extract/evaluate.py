@@ -9,10 +9,10 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from trivium.errors import InvalidInput
-from trivium.model.vendor import ENTITY_TYPES, SYMMETRIC, Extraction, Link, Mention
+from trivium.model.vendor import ENTITY_TYPES, SYMMETRIC, EntityType, Extraction, Link, Mention
 from trivium.ports.extractor import Extractor
 
 Triple = tuple[tuple[int, int], str, tuple[int, int]]
@@ -30,7 +30,9 @@ def evaluate_extraction(path: Path, extractor: Extractor) -> dict[str, Any]:
     if names:
         given = [_given(record) for record in records]
         links = extractor.link(texts, given)
-        report["relations"] = score(gold, [_triples(m, found_links) for m, found_links in zip(given, links, strict=True)], names)
+        report["relations"] = score(
+            gold, [_triples(m, found_links) for m, found_links in zip(given, links, strict=True)], names
+        )
         ends = [_triples(extraction.mentions, extraction.links) for extraction in found]
         report["relations_end_to_end"] = score(gold, ends, names)
     else:
@@ -80,7 +82,9 @@ def _entity_scores(records: Sequence[dict[str, Any]], found: Sequence[Extraction
 
 def _given(record: dict[str, Any]) -> list[Mention]:
     """The set's entities; one without a type of ours goes in as unknown."""
-    return [Mention(e["start"], e["end"], e.get("mapped") or "UNKNOWN", 1.0) for e in record["entities"]]
+    return [
+        Mention(e["start"], e["end"], cast(EntityType, e.get("mapped") or "UNKNOWN"), 1.0) for e in record["entities"]
+    ]
 
 
 def _gold_triples(record: dict[str, Any]) -> set[Triple]:

@@ -56,8 +56,11 @@ class NameKey:
 def clean(name: str) -> str:
     """The name as it is shown: one line, no possessive, no stray punctuation around it."""
     text = " ".join(name.replace("\u00a0", " ").split())
-    text = _POSSESSIVE.sub("", text).strip(" \t,;:\"“”‘’`*_")
+    text = _POSSESSIVE.sub("", text).strip(' \t,;:"“”‘’`*_')
     text = re.sub(r"\s+([.,;:!?)\]])", r"\1", re.sub(r"([(\[])\s+", r"\1", text))  # text of tokenised sources
+    last = text.rpartition(" ")[2]
+    if last.endswith(".") and "." not in last[:-1] and len(last) > 2 and compact(last) not in _FORM_OF:
+        text = text[:-1]  # the end of a sentence, not of an abbreviation
     if text.count("(") != text.count(")"):
         text = text.strip("()").strip()
     return text
@@ -88,7 +91,7 @@ def name_key(name: str, *, legal: bool = True) -> NameKey:
     base = "".join(compact(word) for word in words)
     if legal and base.endswith("com") and words and words[-1].casefold().endswith(".com"):
         base = base[:-3]
-    return NameKey(base or compact(text) or text.casefold(), form)
+    return NameKey(base or compact(text) or name.casefold(), form)
 
 
 def _is_form(word: str, spelling: str, text: str) -> bool:

@@ -17,7 +17,29 @@ from trivium.ports.vendor_graph import FactBatch, LinkDraft, MentionDraft, Named
 LEAST_CONFIDENCE = 0.45
 _BRACKETED = re.compile(r"\s*\(\s*([^()]{2,60}?)\s*\)")
 _ABBREVIABLE = ("ORG", "PRODUCT", "EVENT")
-_NOT_A_NAME = frozenset("it its they their we our he she this these that which who i you the a an company".split())
+_NOT_A_NAME = frozenset(
+    [
+        "it",
+        "its",
+        "they",
+        "their",
+        "we",
+        "our",
+        "he",
+        "she",
+        "this",
+        "these",
+        "that",
+        "which",
+        "who",
+        "i",
+        "you",
+        "the",
+        "a",
+        "an",
+        "company",
+    ]
+)
 
 Key = tuple[EntityType, str, str]  # type, base, legal form
 
@@ -153,7 +175,7 @@ def _shown(one: _Seen) -> str:
 
 
 def _named(key: Key, group: _Group) -> NamedEntity:
-    """Spelled as the document mostly does; a spelling that fits the key is preferred to a surname or an abbreviation."""
+    """Spelled as the document mostly does, rather by a spelling that fits the key than by surname or abbreviation."""
     kind, base, form = key
     fitting = {n: c for n, c in group.names.items() if key_of(n, kind) == NameKey(base, form)} or group.names
     name = max(fitting, key=lambda n: (fitting[n], not n.isupper(), len(n), n))

@@ -29,9 +29,13 @@ class RuledExtractor:
 
 def _completed(sentence: str, found: Extraction) -> Extraction:
     mentions = known_mentions(sentence, found.mentions)
-    place = {mention: number for number, mention in enumerate(mentions)}
+    place = {mention.start: number for number, mention in enumerate(mentions)}
+    starts = [mention.start for mention in found.mentions]
+    # what the model said about a company does not hold for what turned out to be a product
+    retyped = {m.start for m in found.mentions if mentions[place[m.start]].entity_type != m.entity_type}
     links = [
-        Link(place[found.mentions[link.head]], place[found.mentions[link.tail]], link.relationship_type, link.confidence)
+        Link(place[starts[link.head]], place[starts[link.tail]], link.relationship_type, link.confidence)
         for link in found.links
+        if not {starts[link.head], starts[link.tail]} & retyped
     ]
     return Extraction(tuple(mentions), (*links, *spelled_out(sentence, mentions, links)))

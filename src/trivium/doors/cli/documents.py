@@ -25,6 +25,7 @@ def add(
     exclude: list[str] = typer.Option([], help="Patterns to leave out, as in .gitignore; may be repeated."),
     category: str | None = typer.Option(None, help="Category of everything added now; default: front matter, folder."),
     vectors: bool = typer.Option(True, "--vectors/--no-vectors", help="Wait for the vectors, or leave them for later."),
+    entities: bool = typer.Option(True, "--entities/--no-entities", help="Read who and what is named, or leave it."),
     as_json: bool = typer.Option(False, "--json", help="Print a report for machines."),
 ) -> None:
     """Take documents in: Markdown, reStructuredText, text, HTML, PDF, DOCX, CSV, JSON(L), e-mail.
@@ -36,6 +37,9 @@ def add(
             report = app.documents.add(paths, exclude=exclude, category=category, progress=progress)
         embedded = _embed(app, as_json) if vectors else 0
         waiting = app.embedding.pending()
+        if entities:
+            with bar("entities", "chunks", quiet=as_json) as progress:
+                app.extraction.run(progress)
     if as_json:
         emit(_for_machines(report) | {"embedded": embedded, "waiting_for_vectors": waiting})
     else:

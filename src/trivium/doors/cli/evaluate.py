@@ -10,6 +10,7 @@ import typer
 
 from trivium.doors.cli.context import chosen
 from trivium.doors.cli.output import bar, emit, note, say
+from trivium.doors.cli.vendors import evaluate_extraction
 
 if TYPE_CHECKING:
     from trivium.search.evaluate import EvalReport
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 def register(root: typer.Typer) -> None:
     group = typer.Typer(help="Measure the quality of answers on labelled data.", no_args_is_help=True)
     group.command(epilog="Example: trivium eval retrieval my-set/ --json")(retrieval)
+    group.command("extraction", epilog="Example: trivium eval extraction dev.jsonl.gz --json")(evaluate_extraction)
     root.add_typer(group, name="eval")
 
 

@@ -19,7 +19,7 @@ from trivium.doors.cli.output import complain
 from trivium.errors import InvalidInput, NotFound, TriviumError
 
 COMMANDS: tuple[str, ...] = ("documents", "search", "upkeep", "evaluate", "demo")
-COMMANDS += ("concepts", "serve", "keys", "audit", "cache", "schema", "settings")
+COMMANDS += ("vendors", "concepts", "serve", "keys", "audit", "cache", "schema", "settings")
 
 EXIT_USAGE = 2
 EXIT_FAILED = 1

@@ -1,4 +1,4 @@
-"""The knowledge toolset: `semantic_search` and `get_chunk`.
+"""The knowledge toolset: `semantic_search` and `get_chunk`; the vendor tools are in vendors.py.
 
 A tool here checks its arguments, asks the app, and cuts the answer to mode, fields and tokens. Which chunks answer a
 query, and how well, is decided in search/.
@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 from pydantic_core import ErrorDetails
 
-from trivium.doors.mcp import desktop
+from trivium.doors.mcp import desktop, vendors
 from trivium.doors.mcp.answering import Answer, extended, finish
 from trivium.doors.mcp.envelope import Draft, elapsed_ms, error_body, warning
 from trivium.doors.mcp.rankings import Page, page
@@ -22,7 +22,7 @@ from trivium.doors.mcp.tools import Body, Call, Reply, Tool, explain, tool
 from trivium.errors import InvalidInput, NotFound, TriviumError
 from trivium.model.answers import CHUNK_FIELDS, SEARCH_FIELDS, ResponseMode
 from trivium.model.chunk import SOURCES, Chunk, Source
-from trivium.model.filters import And, Contains, Equals, Filter, Or, Range
+from trivium.model.filters import And, Contains, Equals, Or, Range
 from trivium.model.hits import SearchQuery
 from trivium.model.ids import parse_chunk_id
 
@@ -87,8 +87,9 @@ def semantic_search(
             text=query,
             limit=page_size or top_k or 10,
             sources=tuple(source for source in SOURCES if sources is None or source in sources),
-            condition=_condition(vendor_filter, category_filter),
-            chunk_ids=None if filter_ids is None else _chunk_ids(filter_ids),
+            condition=None if category_filter is None else Equals("source_category", category_filter),
+            chunk_ids=_within(call, vendor_filter, filter_ids),
+            vendors=call.app.vendors.named_in(query),
             min_score=min_score,
         ),
         mode,
@@ -139,7 +140,7 @@ def _extras(call: Call, asked: _Asked, found: Page, draft: Draft) -> list[Body]:
     """What each result carries besides the fields of its mode."""
     extras: list[Body] = [{} for _ in found.hits]
     if asked.include_relationships:
-        related = _relationships(found.chunks)
+        related = _relationships(call, found.chunks)
         extras = [extra | {"relationships": one} for extra, one in zip(extras, related, strict=True)]
     if asked.is_enhanced:
         extras = desktop.enhance(extras, found.hits, found.chunks, found.ranking.total, call.settings)
@@ -166,19 +167,21 @@ def _warn(call: Call, found: Page, offset: int, draft: Draft) -> None:
         draft.warnings.append(warning("info", "LOW_QUALITY_RESULTS", what, "Try different keywords or fewer filters"))
 
 
-def _condition(vendor: str | None, category: str | None) -> Filter | None:
-    parts: list[Filter] = []
-    if category is not None:
-        parts.append(Equals("source_category", category))
-    if vendor is not None:
-        # A document says in its front matter whose it is, by name or in a list of names.
-        parts.append(Or((Equals("metadata.vendor", vendor), Contains("metadata.vendors", vendor))))
-    return And(tuple(parts)) if parts else None
+def _within(call: Call, vendor: str | None, filter_ids: Sequence[int | str] | None) -> tuple[int, ...] | None:
+    """The chunks a search is restricted to: those given, those that mention the vendor or are its own, or all."""
+    given = None if filter_ids is None else _chunk_ids(filter_ids)
+    if vendor is None:
+        return given
+    # A document says in its front matter whose it is, by name or in a list of names.
+    own = call.app.chunks.select(Or((Equals("metadata.vendor", vendor), Contains("metadata.vendors", vendor))))
+    ids = {*own.tolist(), *call.app.vendors.mentioned_in(vendor)}
+    return tuple(sorted(ids)) if given is None else tuple(number for number in given if number in ids)
 
 
-def _relationships(chunks: Sequence[Chunk]) -> list[list[Body]]:
-    """What the vendor graph knows of each chunk. There is no graph in the store yet, so it knows nothing."""
-    return [[] for _ in chunks]
+def _relationships(call: Call, chunks: Sequence[Chunk]) -> list[list[Body]]:
+    """What the vendor graph knows of each chunk."""
+    known = call.app.vendors.relationships_in([chunk.chunk_id for chunk in chunks])
+    return [known.get(chunk.chunk_id, []) for chunk in chunks]
 
 
 def _chunk_ids(values: Sequence[int | str]) -> tuple[int, ...]:
@@ -245,5 +248,5 @@ def _neighbors(call: Call, chunk: Chunk, reach: int) -> list[Chunk]:
     return sorted(around.values(), key=lambda one: (abs(one.chunk_index - chunk.chunk_index), one.chunk_index))
 
 
-def tools(served: frozenset[str]) -> Sequence[Tool]:  # noqa: ARG001 -- the names of these tools never depend on it
-    return (semantic_search, get_chunk)
+def tools(served: frozenset[str]) -> Sequence[Tool]:
+    return (semantic_search, get_chunk, *vendors.tools(served))
