@@ -69,6 +69,15 @@ def test_an_entry_ends_with_its_lifetime() -> None:
     assert cache.get("a", lambda: 3) == (3, False)
 
 
+def test_entries_past_their_lifetime_do_not_stay_in_memory() -> None:
+    clock = Clock()
+    cache: Cache[int] = Cache(1000, 30, clock)
+    for number in range(500):
+        clock.now += 1
+        cache.get(number, lambda: 1)
+    assert len(cache) <= 30
+
+
 def test_the_least_recently_used_entry_goes_first() -> None:
     cache: Cache[int] = Cache(2, 30)
     cache.get("a", lambda: 1)

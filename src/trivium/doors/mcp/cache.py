@@ -75,7 +75,8 @@ class Cache(Generic[V]):
     def _keep(self, key: Hashable, value: V) -> None:
         if self._ttl_s <= 0:
             return
-        self._kept[key] = (self._clock() + self._ttl_s, value)
+        now = self._clock()
+        self._kept[key] = (now + self._ttl_s, value)
         self._kept.move_to_end(key)
-        while len(self._kept) > self._entries:
+        while self._kept and (len(self._kept) > self._entries or next(iter(self._kept.values()))[0] <= now):
             self._kept.popitem(last=False)

@@ -28,7 +28,9 @@ from trivium.model.ids import parse_chunk_id
 
 QUERY_LENGTH = 500
 MODE_HELP = "Detail of results"
-Mode = Annotated[ResponseMode | None, Field(description=MODE_HELP)]
+# Published, not set: the setting decides, and a budget asks for full text.
+Mode = Annotated[ResponseMode | None, Field(description=MODE_HELP, json_schema_extra={"default": "metadata"})]
+TopK = Annotated[int | None, Field(ge=1, le=50, description="Results", json_schema_extra={"default": 10})]
 ChunkId = Annotated[int | str, Field(description="12 or chunk_12")]
 Budget = Annotated[int | None, Field(ge=100, description="Fit the answer into so many tokens, best results first")]
 
@@ -62,7 +64,7 @@ class _Asked:
 def semantic_search(
     call: Call,
     query: Annotated[str, Field(min_length=1, max_length=QUERY_LENGTH)],
-    top_k: Annotated[int | None, Field(ge=1, le=50, description="Results, 10 unless given")] = None,
+    top_k: TopK = None,
     response_mode: Mode = None,
     page_size: Annotated[int | None, Field(ge=1, le=50, description="Results a page; wins over top_k")] = None,
     cursor: Annotated[str | None, Field(max_length=1000, description="pagination.cursor of the page before")] = None,

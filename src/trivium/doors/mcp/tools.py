@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 from pydantic.fields import FieldInfo
-from pydantic_core import ErrorDetails, PydanticUndefined
+from pydantic_core import ErrorDetails
 
 from trivium.errors import InvalidInput, TriviumError
 
@@ -195,9 +195,9 @@ def compact_schema(model: type[BaseModel]) -> dict[str, Any]:
     compact = _compact(schema, definitions)
     assert isinstance(compact, dict)
     compact.pop("description", None)
-    for name, info in model.model_fields.items():
-        if info.default is None or info.default is PydanticUndefined:
-            compact.get("properties", {}).get(name, {}).pop("default", None)
+    for node in compact.get("properties", {}).values():
+        if node.get("default", ...) is None:
+            del node["default"]
     return compact
 
 
