@@ -195,9 +195,6 @@ def compact_schema(model: type[BaseModel]) -> dict[str, Any]:
     compact = _compact(schema, definitions)
     assert isinstance(compact, dict)
     compact.pop("description", None)
-    for node in compact.get("properties", {}).values():
-        if node.get("default", ...) is None:
-            del node["default"]
     return compact
 
 
@@ -222,5 +219,5 @@ def _compact(node: Any, definitions: Mapping[str, Any]) -> Any:
             else _compact(item, definitions)
         )
         for key, item in node.items()
-        if key != "title" or not isinstance(item, str)
+        if not (key == "title" and isinstance(item, str)) and not (key == "default" and item is None)
     }
