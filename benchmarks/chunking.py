@@ -101,8 +101,8 @@ class Bench:
         return passages_of(chunks, self._embedder.count_tokens, self._embedder.model.max_tokens, setting.passage)
 
     def _structured(self, row: Row, setting: Setting) -> list[Piece]:
-        document = read_document(Path(f"document.{row['format']}"), row["text"].encode())
-        titled = replace(document, title=str(row.get("title", row["_id"])))
+        document = read_document(Path(row["name"]), row["text"].encode())
+        titled = replace(document, title=row["title"]) if row.get("title") else document
         return split(titled, self._tokens.count, setting.limit, setting.merged)
 
     def _blind(self, row: Row, limit: int) -> list[Piece]:
@@ -205,8 +205,8 @@ PAGE_SETTINGS = (
 
 def measure_chunks(bench: Bench, data: Path, chosen: Sequence[Setting]) -> None:
     excerpt_set, document_set = data / "chroma_chunking", data / "anthropic_docs"
-    long = [{**row, "format": "txt"} for row in rows(excerpt_set / "documents.jsonl.gz")]
-    pages = [{**row, "format": "md"} for row in rows(document_set / "corpus.jsonl.gz")]
+    long = [{**row, "name": f"{row['_id']}.txt"} for row in rows(excerpt_set / "documents.jsonl.gz")]
+    pages = [{**row, "name": "section.md"} for row in rows(document_set / "corpus.jsonl.gz")]
     questions, searches = rows(excerpt_set / "queries.jsonl"), rows(document_set / "queries.jsonl")
     wanted = relevance(document_set / "qrels.tsv")
     searches = [query for query in searches if query["_id"] in wanted]
@@ -224,7 +224,8 @@ def measure_chunks(bench: Bench, data: Path, chosen: Sequence[Setting]) -> None:
 
 def measure_pages(bench: Bench, corpus: Path, chosen: Sequence[Setting]) -> None:
     """The `description` in a page's front matter, which is no part of its text, has to find the page."""
-    pages = [{**row, "format": "md"} for row in rows(corpus / "corpus.jsonl.gz")]
+    # A page goes by its file's name, as it does when it is added; the set's own titles are whatever heading came first.
+    pages = [{**row, "name": row["_id"], "title": ""} for row in rows(corpus / "corpus.jsonl.gz")]
     described = {row["_id"]: front_matter(row["text"]).metadata.get("description") for row in pages}
     queries = [
         {"_id": key, "text": text} for key, text in described.items() if isinstance(text, str) and len(text) > 20
