@@ -31,6 +31,12 @@ class Linked:
         """The files an import statement needs."""
         return self._modules(unit).files(unit, written)
 
+    def external(self, unit: int, written: ops.Import) -> str:
+        """The package an import leads to when it leads out of the repository; empty for a broken relative import."""
+        if self.units[unit].language == "python":
+            return "" if written.level else written.module.partition(".")[0]
+        return "" if written.module.startswith((".", "/")) else javascript.package_of(written.module)
+
     def _modules(self, unit: int) -> python.PythonModules | javascript.JavaScriptModules:
         return self._python if self.units[unit].language == "python" else self._javascript
 

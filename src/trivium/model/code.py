@@ -75,7 +75,7 @@ class BlindSpot:
 
     path: str
     line_number: int
-    reason: Literal["reflection", "unresolved_call", "syntax_error", "dynamic_import"]
+    reason: Literal["reflection", "unresolved_call", "syntax_error", "dynamic_import", "minified", "budget"]
     name: str
 
 

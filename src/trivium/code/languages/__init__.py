@@ -43,14 +43,25 @@ def extensions() -> list[str]:
     return sorted(_by_extension())
 
 
+def is_minified(source: bytes) -> bool:
+    """Machine-written code: it has lines no person would read, and names no person would ask for."""
+    lines = source.count(b"\n") + 1
+    return len(source) > 20_000 and len(source) / lines > 250
+
+
 def read_file(path: str, source: bytes) -> ops.FileFacts | None:
     """The facts of one file; None where the language is unknown."""
     name = language_of(path)
     if name is None:
         return None
     module, parser = _language(name)
+    facts: ops.FileFacts
+    if is_minified(source):
+        facts = module.lower(path, b"", parser.parse(b""))
+        facts.notes.append(("minified", 1, path))
+        return facts._replace(lines=source.count(b"\n") + 1)
     tree = parser.parse(source)
-    facts: ops.FileFacts = module.lower(path, source, tree)
+    facts = module.lower(path, source, tree)
     if tree.root_node.has_error:
         facts.notes.append(("syntax_error", 1, path))
     return facts

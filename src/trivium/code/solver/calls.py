@@ -139,6 +139,7 @@ class Calls(Attributes):
         number, outer = self.heap.data[callee]
         function = self.program.functions[number]
         self.call_edge(frame, number, line)
+        self.tick()
         small = function.has_cells and not self.exact and self.is_small(frame, number, function)
         context = self.context(frame, op) if small or self.exact else 0
         given = self.bind_arguments(frame, callee, function, args, keywords, spreads, context)
@@ -361,5 +362,5 @@ class Calls(Attributes):
 
     def tick(self) -> None:
         self.budget -= 1
-        if self.budget < 0:
+        if self.budget < 0 and self.exact:
             raise OutOfBudget

@@ -21,6 +21,7 @@ class Interpreter(Calls):
         steps = 4 * len(body) + 40
         while summary.dirty and steps:
             steps -= 1
+            self.budget -= 1
             frame.bit = summary.dirty & -summary.dirty
             summary.dirty ^= frame.bit
             op = body[frame.bit.bit_length() - 1]

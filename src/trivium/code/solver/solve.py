@@ -13,6 +13,7 @@ from trivium.code.solver.run import Interpreter
 EXACT_WEIGHT = 20_000  # ops: programs up to this size are run as written …
 EXACT_BUDGET = 60_000  # … unless that takes more calls than this
 MAX_ENTRY_ROUNDS = 3
+WORK_PER_OP = 3  # calls bound and ops run again, for each op of the program: Django needs 0.7
 MAX_RUNS = 12  # of one summary: beyond it, values circle without telling us more
 
 
@@ -27,6 +28,7 @@ class Solution(NamedTuple):
     inlined: frozenset[int]
     unresolved: dict[tuple[int, int], str]  # (function, line) -> method name
     exact: bool
+    is_complete: bool  # False: the budget ran out before nothing new was learned
 
 
 def solve(program: Program) -> Solution:
@@ -54,7 +56,7 @@ def _run_as_written(program: Program) -> "Solver":
 
 
 def _run_by_summaries(program: Program) -> "Solver":
-    solver = Solver(program, exact=False, budget=0)
+    solver = Solver(program, exact=False, budget=WORK_PER_OP * program.weight + 50_000)
     for unit in program.import_order():
         number = program.first[unit]
         made = solver.heap.make(h.FUNC, (number, solver.root), ("f", number, 0))
@@ -131,7 +133,7 @@ class Solver(Interpreter):
             summary = self.queue.popleft()
             summary.queued = False
             runs = self.runs[summary] = self.runs.get(summary, 0) + 1
-            if runs <= MAX_RUNS:
+            if runs <= MAX_RUNS and self.budget > 0:
                 self.run_summary(summary)
 
     def run_summary(self, summary: Summary) -> None:
@@ -190,5 +192,5 @@ def _solution(solver: Solver) -> Solution:
     implements = {(data[a].key, data[b].key): line for (a, b), line in solver.implements.items()}
     missed = {k: name for k, name in solver.unresolved.items() if k not in solver.resolved}
     return Solution(
-        solver.calls, creates, refers, extends, implements, frozenset(solver.inlined), missed, solver.exact
+        solver.calls, creates, refers, extends, implements, frozenset(solver.inlined), missed, solver.exact, solver.budget > 0
     )

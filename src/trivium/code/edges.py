@@ -1,0 +1,127 @@
+"""Edges of a repository, collected from every analysis, each with its line, how it was resolved and how sure we are."""
+
+from collections import Counter
+
+from trivium.code.link import Linked
+from trivium.code.lowering import ops
+from trivium.code.solver.solve import Solution
+from trivium.code.symbols import SymbolTable
+from trivium.code.typed_calls import TypedProgram
+from trivium.model.code import CONFIDENCE, BlindSpot, Edge, Relationship, Resolution
+
+_STRENGTH: dict[Resolution, int] = {"name_match": 0, "inferred": 1, "exact": 2}
+# Calls of these on an unknown receiver are nearly always calls of the language's own containers.
+_COMMON = frozenset((*dir(str), *dir(dict), *dir(list), *dir(set), *dir(bytes), "read", "write", "close", "map", "filter",
+                     "forEach", "push", "then", "catch", "toString", "slice", "length", "log", "find", "reduce", "test"))  # fmt: skip
+
+
+class EdgeSet:
+    def __init__(self, symbols: SymbolTable) -> None:
+        self.symbols = symbols
+        self._edges: dict[tuple[str, str, Relationship], Edge] = {}
+        self._blind: dict[tuple[str, int, str, str], BlindSpot] = {}
+        for path, notes in symbols.notes:
+            for reason, line, name in notes:
+                self.miss(path, line, reason, name)
+
+    def add(self, source: str, target: str, relationship: Relationship, line: int, resolution: Resolution) -> None:
+        """Between two symbols one edge of a kind is kept: the surest, then the first."""
+        if source == target and relationship != "calls":
+            return
+        key = (source, target, relationship)
+        known = self._edges.get(key)
+        if known is not None:
+            weaker = _STRENGTH[resolution] < _STRENGTH[known.resolution]
+            if weaker or (resolution == known.resolution and line >= known.line_number):
+                return
+        self._edges[key] = Edge(source, target, relationship, line, resolution, CONFIDENCE[resolution])
+
+    def miss(self, path: str, line: int, reason: str, name: str) -> None:
+        spot = BlindSpot(path, line, reason, name)  # type: ignore[arg-type]  # lowering uses the model's own words
+        self._blind.setdefault((path, line, reason, name), spot)
+
+    # imports
+
+    def add_imports(self, linked: Linked) -> None:
+        for unit, facts in enumerate(linked.units):
+            source = self.symbols.file(facts.path)
+            for written in facts.imports:
+                found = [f for f in linked.files(unit, written) if f != unit]
+                for target in found:
+                    self.add(source, self.symbols.file(linked.units[target].path), "imports", written.line, "exact")
+                package = "" if found else linked.external(unit, written)
+                if package:
+                    self.add(source, self.symbols.package(package), "imports", written.line, "exact")
+
+    def add_typed_imports(self, program: TypedProgram) -> None:
+        for unit, facts in enumerate(program.units):
+            source = self.symbols.file(facts.path)
+            for index, written in enumerate(facts.imports):
+                found = [f for f in program.names.import_files(unit, index) if f != unit]
+                for target in found:
+                    self.add(source, self.symbols.file(program.units[target].path), "imports", written.line, "exact")
+                package = "" if found else program.names.external(unit, index)
+                if package:
+                    self.add(source, self.symbols.package(package), "imports", written.line, "exact")
+
+    # calls and inheritance
+
+    def add_typed(self, program: TypedProgram) -> None:
+        for edge in program.edges():
+            source = self.symbols.definition(program.units[edge.source[0]].path, edge.source[1])
+            target = self.symbols.definition(program.units[edge.target[0]].path, edge.target[1])
+            self.add(source, target, edge.relationship, edge.line, edge.resolution)
+        for unit, line, name in program.unresolved:
+            self.miss(program.units[unit].path, line, "unresolved_call", name)
+        self.add_typed_imports(program)
+
+    def add_solution(self, linked: Linked, solution: Solution) -> None:
+        for caller, found in enumerate(solution.calls):
+            self._add_calls(linked, solution, caller, found)
+        for (child, parent), line in solution.extends.items():
+            self.add(self._class(linked, child), self._class(linked, parent), "extends", line, "exact")
+        for (child, parent), line in solution.implements.items():
+            self.add(self._class(linked, child), self._class(linked, parent), "implements", line, "exact")
+        self._add_unresolved(linked, solution)
+        if not solution.is_complete:
+            self.miss("", 0, "budget", "the call graph was cut short: some calls are missing")
+
+    def _add_calls(self, linked: Linked, solution: Solution, caller: int, found: dict[int, int]) -> None:
+        source = self._function(linked, caller)
+        alternatives = Counter(found.values())
+        for callee, line in found.items():
+            target = self._function(linked, callee)
+            if target != source or callee == caller:
+                self.add(source, target, "calls", line, "exact" if alternatives[line] == 1 else "inferred")
+        for key, line in solution.creates[caller].items():
+            self.add(source, self._class(linked, key), "calls", line, "exact")
+        for (what, first, second), line in solution.refers[caller].items():
+            target = self._function(linked, first) if what == "f" else self._class(linked, (first, second))
+            if (source, target, "calls") not in self._edges:
+                self.add(source, target, "references", line, "exact")
+
+    def _add_unresolved(self, linked: Linked, solution: Solution) -> None:
+        methods = self.symbols.methods()
+        for (number, line), name in solution.unresolved.items():
+            candidates = methods.get(name, ())
+            path = linked.units[linked.program.unit_of[number]].path
+            if len(candidates) == 1 and name not in _COMMON:
+                self.add(self._function(linked, number), candidates[0], "calls", line, "name_match")
+            else:
+                self.miss(path, line, "unresolved_call", name)
+
+    def _function(self, linked: Linked, number: int) -> str:
+        unit = linked.units[linked.program.unit_of[number]]
+        function: ops.Function = linked.program.functions[number]
+        index = function.definition if function.definition >= 0 else function.owner
+        return self.symbols.definition(unit.path, index)
+
+    def _class(self, linked: Linked, key: tuple[int, int]) -> str:
+        unit = linked.units[key[0]]
+        return self.symbols.definition(unit.path, unit.classes[key[1]].definition)
+
+    def all(self) -> tuple[Edge, ...]:
+        return tuple(sorted(self._edges.values(), key=lambda e: (e.source, e.target, e.relationship)))
+
+    def blind_spots(self) -> tuple[BlindSpot, ...]:
+        return tuple(self._blind[k] for k in sorted(self._blind))
