@@ -145,6 +145,7 @@ class App:
         return export_lines(self.database, vectors=vectors)
 
     def import_lines(self, lines: Iterable[str]) -> dict[str, int]:
+        self.concepts  # noqa: B018 -- every part must have its tables before rows come for them
         counts = import_lines(self.database, lines)
         self.vendor_facts.recount()
         self.catch_up()

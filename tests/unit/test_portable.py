@@ -93,3 +93,15 @@ def test_an_export_of_a_newer_version_is_refused(filled: App, tmp_path: Path, op
     copy = open_data(tmp_path / "copy")
     with pytest.raises(Conflict, match="newer"):
         copy.import_lines([json.dumps(newer), *rows])
+
+
+def test_concepts_go_with_it_history_and_all(filled: App, tmp_path: Path, open_data: Callable[..., App]) -> None:
+    concept = filled.concepts.change.create({"name": "Loop", "explanation": "Repeats.", "area": "Code"})
+    filled.concepts.change.update(concept.concept_id, {"explanation": "Repeats a block."})
+    copy = open_data(tmp_path / "copy")
+    copy.import_lines(list(filled.export_lines()))
+    assert knowledge(copy) == knowledge(filled)
+    assert len(copy.concepts.read.history(concept.concept_id)) == 2
+    assert copy.concepts.check.verify(repair=False).consistent
+    copy.concepts.change.delete(concept.concept_id)
+    assert copy.concepts.read.hierarchy() != filled.concepts.read.hierarchy()

@@ -73,11 +73,23 @@ def write_folder(folder: Path, drafts: Iterable[Draft]) -> int:
     return len(drafts)
 
 
+class _Dumper(yaml.SafeDumper):
+    """Quotes text with line breaks that only Unicode knows: written plainly they would be read back as spaces."""
+
+
+def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    style = '"' if any(mark in text for mark in "\x85\u2028\u2029") else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_Dumper.add_representer(str, _text)
+
+
 def format_note(draft: Draft, names: Mapping[str | None, str]) -> str:
     front: dict[str, Any] = {"concept_id": draft.concept_id}
     front |= {name: draft.content[name] for name in CONTENT_FIELDS if name in draft.content and name != "explanation"}
     front["relationships"] = [_written(link, names) for link in draft.links]
-    header = yaml.safe_dump(front, allow_unicode=True, sort_keys=False, width=10_000)
+    header = yaml.dump(front, Dumper=_Dumper, allow_unicode=True, sort_keys=False, width=10_000)
     return f"---\n{header}---\n\n{draft.content['explanation']}\n"
 
 

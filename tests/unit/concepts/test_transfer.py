@@ -5,7 +5,7 @@ from pathlib import Path
 
 import hypothesis.strategies as st
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 
 from concept_rooms import open_room
 from trivium.concepts import markdown, tables
@@ -108,6 +108,7 @@ TEXT = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"
 
 @settings(max_examples=150, deadline=None)
 @given(TEXT, TEXT, st.none() | TEXT, st.none() | st.floats(0, 100), st.none() | TEXT)
+@example("next\x85line", "text", "u\u2028s", None, None)
 def test_any_concept_survives_a_note(
     name: str, explanation: str, area: str | None, certainty: float | None, description: str | None
 ) -> None:
