@@ -80,6 +80,8 @@ class EdgeSet:
             self._add_calls(linked, solution, caller, found)
         for (child, parent), line in solution.extends.items():
             self.add(self._class(linked, child), self._class(linked, parent), "extends", line, "exact")
+        for (child, number), line in solution.extends_functions.items():
+            self.add(self._class(linked, child), self._function(linked, number), "extends", line, "exact")
         for (child, parent), line in solution.implements.items():
             self.add(self._class(linked, child), self._class(linked, parent), "implements", line, "exact")
         self._add_unresolved(linked, solution)

@@ -37,8 +37,10 @@ class TypedProgram:
         self.children: dict[TypeId, list[TypeId]] = {}
         self.methods: dict[TypeId, dict[str, list[FunctionId]]] = {}
         self.unresolved: list[tuple[int, int, str]] = []
+        self.impl_lines: dict[tuple[TypeId, TypeId], int] = {}
         self._link_types()
         self._link_methods()
+        self._link_go_interfaces()
 
     # structure
 
@@ -60,13 +62,7 @@ class TypedProgram:
                     self.bases.setdefault(own, []).append((found[0], relation, line if key == own else 0, found[1]))
                     self.children.setdefault(found[0], []).append(own)
                     if key != own:
-                        self.impl_lines[own, found[0]] = (key[0], line)
-
-    @property
-    def impl_lines(self) -> dict[tuple[TypeId, TypeId], tuple[int, int]]:
-        if not hasattr(self, "_impl_lines"):
-            self._impl_lines: dict[tuple[TypeId, TypeId], tuple[int, int]] = {}
-        return self._impl_lines
+                        self.impl_lines[own, found[0]] = line
 
     def _known(self, unit: int, scope: str, written: str) -> TypeId | None:
         found = self.names.type_named(unit, scope, written)
@@ -93,6 +89,23 @@ class TypedProgram:
                     owner = self._known(unit, "", function.owner)
                     if owner is not None:
                         self.methods.setdefault(owner, {}).setdefault(function.name, []).append((unit, number))
+
+    def _link_go_interfaces(self) -> None:
+        """Go's types implement an interface by having its methods, without saying so."""
+        mine = [key for key, t in self._each_type() if self.names.family[key[0]] == "go" and t.definition >= 0]
+        wanted = {key: self._all_methods(key) for key in mine if self._kind(key) == "interface"}
+        for key in mine:
+            if self._kind(key) == "interface":
+                continue
+            own = self._all_methods(key)
+            for interface, names in wanted.items():
+                if names and names <= own:
+                    line = self.units[key[0]].definitions[self.type_facts(key).definition].line
+                    self.bases.setdefault(key, []).append((interface, "implements", line, True))
+                    self.children.setdefault(interface, []).append(key)
+
+    def _all_methods(self, key: TypeId) -> set[str]:
+        return {name for ancestor in self.ancestors(key) for name in self.methods.get(ancestor, ())}
 
     # hierarchy
 
@@ -205,7 +218,33 @@ class TypedProgram:
                 return [(f, "exact") for f in plain]
         if receiver[:1] == ("v",) and receiver[1] not in function.variables and self._is_import(unit, str(receiver[1])):
             return []  # it belongs to a package outside
+        if self._is_foreign(unit, function, receiver, depth):
+            return []
         return self._unique_method(unit, name)
+
+    def _is_foreign(self, unit: int, function: FunctionFacts, description: Description, depth: int) -> bool:
+        """Whether the receiver's type is known and simply not ours."""
+        if not description or depth > MAX_DEPTH:
+            return False
+        kind = description[0]
+        if kind in ("t", "n"):
+            return True
+        if kind == "v":
+            name = str(description[1])
+            described = function.variables.get(name, self._own_field(unit, function, name))
+            if described is None:
+                return name[:1].isupper()  # a class of somebody else
+            return described != description and self._is_foreign(unit, function, described, depth + 1)
+        if kind in ("f", "c") and description[1]:
+            return self._is_foreign(unit, function, description[1], depth + 1)
+        return False
+
+    def _own_field(self, unit: int, function: FunctionFacts, name: str) -> Description | None:
+        own = self._known(unit, "", function.owner) if function.owner else None
+        for ancestor in self.ancestors(own) if own is not None else ():
+            if name in self.type_facts(ancestor).fields:
+                return self.type_facts(ancestor).fields[name]
+        return None
 
     def _joined(self, unit: int, qualified: str, name: str) -> str:
         return f"{qualified}::{name}" if self.names.family[unit] == "rust" and "::" in qualified else f"{qualified}.{name}"
@@ -221,9 +260,9 @@ class TypedProgram:
     def _bare_call(self, unit: int, function: FunctionFacts, name: str) -> list[tuple[FunctionId, Resolution]]:
         own = self._known(unit, "", function.owner) if function.owner else None
         if own is not None and self.names.family[unit] not in ("go", "rust", "php"):
-            found = self.method(own, name)
+            found = self._through(Receiver(own, False, True), name)
             if found:
-                return self._through(Receiver(own, False, True), name)
+                return found
         plain = self.names.functions_named(unit, self._scope(unit, function), name)
         if plain:
             return [(f, "exact") for f in plain]
@@ -255,7 +294,7 @@ class TypedProgram:
         for own, bases in self.bases.items():
             source = (own[0], self.type_facts(own).definition)
             for base, relation, line, certain in bases:
-                where = line or self.impl_lines.get((own, base), (0, 1))[1]
+                where = line or self.impl_lines.get((own, base), 1)
                 target = (base[0], self.type_facts(base).definition)
                 word: Relationship = "implements" if relation == "implements" else "extends"
                 yield FoundEdge(source, target, word, where, "exact" if certain else "name_match")
@@ -285,8 +324,9 @@ class TypedProgram:
         facts = self.type_facts((where, number))
         if source != (where, facts.definition):
             yield FoundEdge(source, (where, facts.definition), "calls", line, resolution)
-        constructor = _CONSTRUCTORS.get(self.names.family[unit], facts.name.rpartition(".")[2])
-        for callee in self.methods.get((where, number), {}).get(constructor, ()):
+        inherited = _CONSTRUCTORS.get(self.names.family[unit])
+        own = self.methods.get((where, number), {}).get(facts.name.rpartition(".")[2], [])
+        for callee in self.method((where, number), inherited) if inherited else own:
             target = (callee[0], self.function_facts(callee).definition)
             if target != source:
                 yield FoundEdge(source, target, "calls", line, resolution)

@@ -117,7 +117,7 @@ class RubyWalker(TypedWalker):
     def bare(self, node: "Node") -> None:
         """A lone word is a variable if there is one, a call without arguments otherwise."""
         name = self.text(node)
-        if name not in self.current.variables and self.current.definition >= 0 and name not in _SILENT:
+        if name not in self.current.variables and name not in _SILENT:
             self.call(node, None, name)
 
     def super_call(self, node: "Node") -> None:

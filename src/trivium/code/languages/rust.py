@@ -57,6 +57,7 @@ class RustWalker(TypedWalker):
         "struct_expression": "literal",
         "attribute_item": "nothing",
         "macro_definition": "nothing",
+        "token_tree": "tokens",
     }
 
     def __init__(self, path: str, source: bytes) -> None:
@@ -160,6 +161,25 @@ class RustWalker(TypedWalker):
         elif function is not None and function.type == "identifier":
             self.call(node, None, self.text(function))
         self.children(node)
+
+    def tokens(self, node: "Node") -> None:
+        """A macro's arguments are not parsed for us: a name before parentheses is taken for a call."""
+        parts = node.children
+        for before, here, after in zip([None, *parts], parts, [*parts[1:], None], strict=False):
+            called = after is not None and after.type == "token_tree" and self.text(after).startswith("(")
+            if here.type == "identifier" and called:
+                self.token_call(parts, here, before)
+            elif here.type == "token_tree":
+                self.tokens(here)
+
+    def token_call(self, parts: "list[Node]", name: "Node", before: "Node | None") -> None:
+        position = next(i for i, p in enumerate(parts) if p.id == name.id)
+        owner = parts[position - 2] if position >= 2 else None
+        if before is not None and before.type in (".", "::") and owner is not None:
+            itself = owner.type == "self" or self.text(owner) == "self"
+            self.call(name, ("this",) if itself else self.path_of(owner), self.text(name))
+        elif before is None or before.type not in (".", "::"):
+            self.call(name, None, self.text(name))
 
     def path_of(self, node: "Node | None") -> Description:
         written = self.text(node).partition("<")[0]

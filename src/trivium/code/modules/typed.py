@@ -31,6 +31,7 @@ class TypedNames:
         self.by_name: dict[tuple[str, str], list[FunctionId]] = {}
         self.paths = {u.path: n for n, u in enumerate(units)}
         self.used: dict[tuple[int, int], dict[int, None]] = {}
+        self._rust_modules = {p for p, f in zip(self.packages, self.family, strict=True) if f == "rust"}
         self._go_module = _go_module(configs)
         self._psr4 = _psr4(configs)
         for unit in range(len(units)):
@@ -89,6 +90,9 @@ class TypedNames:
         here = self.packages[unit].split(".") if self.packages[unit] else []
         if written.kind == "mod":
             return ".".join([*here, written.module])
+        local = ".".join([*here, written.module.partition("::")[0]])
+        if local in self._rust_modules:  # a module of our own, named without `self::`
+            return ".".join([*here, *written.module.split("::")])
         return rust_name(written.module, here)
 
     # looking up
@@ -245,7 +249,7 @@ class TypedNames:
         written, family = self.units[unit].imports[index], self.family[unit]
         if family == "rust":
             head = written.module.partition("::")[0]
-            return "" if head in ("crate", "self", "super") or written.kind == "mod" else head
+            return "" if join(self.packages[unit], head) in self._rust_modules or head in ("crate", "self", "super") or written.kind == "mod" else head
         if family == "java" and written.kind in ("import", "static"):
             return ".".join(p for p in written.module.split(".") if p[:1].islower())
         if family == "php":

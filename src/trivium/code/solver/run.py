@@ -352,7 +352,7 @@ class Interpreter(Calls):
     def inherit(self, cls: int, bases: list[Values], line: int, kept: dict[tuple[int, int], int]) -> None:
         for base in bases:
             for value in base:
-                if self.heap.kind[value] == h.CLASS:
+                if self.heap.kind[value] in (h.CLASS, h.FUNC):
                     kept.setdefault((cls, value), line)
 
     def make_array(self, frame: Frame, op: Any) -> None:

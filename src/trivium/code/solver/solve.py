@@ -24,6 +24,7 @@ class Solution(NamedTuple):
     creates: list[dict[tuple[int, int], int]]  # function -> (unit, class index)
     refers: list[dict[tuple[str, int, int], int]]
     extends: dict[tuple[tuple[int, int], tuple[int, int]], int]
+    extends_functions: dict[tuple[tuple[int, int], int], int]  # JavaScript: a function can be a base
     implements: dict[tuple[tuple[int, int], tuple[int, int]], int]
     inlined: frozenset[int]
     unresolved: dict[tuple[int, int], str]  # (function, line) -> method name
@@ -188,9 +189,20 @@ def _solution(solver: Solver) -> Solution:
             key = ("f", target, 0) if what == "f" else ("c", *data[target].key)
             named.setdefault(key, line)
         refers.append(named)
-    extends = {(data[a].key, data[b].key): line for (a, b), line in solver.extends.items()}
-    implements = {(data[a].key, data[b].key): line for (a, b), line in solver.implements.items()}
+    kind = solver.heap.kind
+    extends = {(data[a].key, data[b].key): n for (a, b), n in solver.extends.items() if kind[b] == h.CLASS}
+    functions = {(data[a].key, data[b][0]): n for (a, b), n in solver.extends.items() if kind[b] == h.FUNC}
+    implements = {(data[a].key, data[b].key): n for (a, b), n in solver.implements.items() if kind[b] == h.CLASS}
     missed = {k: name for k, name in solver.unresolved.items() if k not in solver.resolved}
     return Solution(
-        solver.calls, creates, refers, extends, implements, frozenset(solver.inlined), missed, solver.exact, solver.budget > 0
+        solver.calls,
+        creates,
+        refers,
+        extends,
+        functions,
+        implements,
+        frozenset(solver.inlined),
+        missed,
+        solver.exact,
+        solver.budget > 0,
     )
