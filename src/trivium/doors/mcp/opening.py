@@ -1,6 +1,5 @@
 """Opens the app in the background, so that a client gets its list of tools while indexes and model still load."""
 
-import atexit
 import logging
 import threading
 from collections.abc import Callable
@@ -11,8 +10,6 @@ from trivium.errors import BackendUnavailable, TriviumError
 
 if TYPE_CHECKING:
     from trivium.app import App
-
-EXIT_WAIT_S = 5.0
 
 logger = logging.getLogger(__name__)
 
@@ -35,10 +32,8 @@ class Opening:
         with self._lock:
             if self._future is None or (self._future.done() and self._future.exception() is not None):
                 self._future = Future()
-                thread = threading.Thread(target=self._run, args=(self._future,), name="opening", daemon=True)
-                # A process that ends at once must not be torn down under native code that still loads a model.
-                atexit.register(thread.join, EXIT_WAIT_S)
-                thread.start()
+                # No daemon: a process that ends at once must not be torn down under code that still loads a model.
+                threading.Thread(target=self._run, args=(self._future,), name="opening").start()
             return self._future
 
     def get(self, wait_s: float) -> "App":
