@@ -49,6 +49,15 @@ class Ticket:
         return (time.perf_counter() - self.started) * 1000
 
 
+def storable(value: Any) -> Any:
+    """The same value with halves of UTF-16 pairs, which JSON may smuggle in and nothing can store, made U+FFFD."""
+    if isinstance(value, str):
+        return value if value.isascii() else value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, Mapping):
+        return {storable(name): storable(item) for name, item in value.items()}
+    return [storable(item) for item in value] if isinstance(value, list) else value
+
+
 class Gate:
     """`tools` are what clients see; `hidden` ones (what reads resources) pass through here just the same."""
 
@@ -74,7 +83,7 @@ class Gate:
     ) -> Ticket:
         tool = self._all[name]
         deadline = Deadline(tool.deadline_s or self.settings.deadline_s)
-        return Ticket(tool, arguments, deadline, client_name=client_name, progress=progress)
+        return Ticket(tool, storable(arguments), deadline, client_name=client_name, progress=progress)
 
     def run(self, ticket: Ticket, identify: Identify) -> Reply:
         """Blocks until the answer is there or the deadline has stopped the work."""

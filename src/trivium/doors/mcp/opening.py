@@ -1,5 +1,6 @@
 """Opens the app in the background, so that a client gets its list of tools while indexes and model still load."""
 
+import concurrent.futures.thread  # noqa: F401 -- cannot be imported any more once the process is ending
 import logging
 import threading
 from collections.abc import Callable

@@ -164,7 +164,7 @@ def explain(problem: ErrorDetails, of: Tool) -> InvalidInput:
             return InvalidInput(f"{where} exceeds {context['max_length']} characters", field=name)
         case "string_too_short":
             return InvalidInput(f"{where} must not be empty", field=name)
-        case "less_than_equal" | "greater_than_equal" | "less_than" | "greater_than" if name in known:
+        case "less_than_equal" | "greater_than_equal" | "less_than" | "greater_than" if where in known:
             return InvalidInput(f"{where} {_range(known[name])}", field=name)
         case "literal_error" | "enum":
             return InvalidInput(f"{where} must be one of {context['expected']}", field=name)
