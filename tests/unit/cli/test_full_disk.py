@@ -8,7 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-ROOM = 700_000  # bytes a file may grow to: the system refuses the write beyond it, as on a full disk
+FILES = 16
+ROOM = 400_000  # bytes a file may grow to: the system refuses the write beyond it, as on a full disk
 
 
 def trivium(data: Path, *words: str, full: bool = False) -> subprocess.CompletedProcess[str]:
@@ -29,7 +30,7 @@ def test_a_full_disk_is_said_clearly_and_leaves_nothing_half_written(tmp_path: P
     dice = random.Random(1)
     docs = tmp_path / "docs"
     docs.mkdir()
-    for number in range(30):
+    for number in range(FILES):
         words = [f"w{dice.randrange(99_999)}" for _ in range(6_000)]
         (docs / f"{number}.md").write_text("\n\n".join(" ".join(words[i : i + 60]) for i in range(0, 6_000, 60)))
     data = tmp_path / "data"
@@ -42,4 +43,4 @@ def test_a_full_disk_is_said_clearly_and_leaves_nothing_half_written(tmp_path: P
     findings = json.loads(trivium(data, "doctor", "--json").stdout)
     assert {finding["level"] for finding in findings} == {"ok"}
     status = json.loads(trivium(data, "status", "--json").stdout)
-    assert (status["documents"], status["waiting_for_vectors"]) == (30, 0)
+    assert (status["documents"], status["waiting_for_vectors"]) == (FILES, 0)

@@ -172,5 +172,7 @@ def test_time_grows_no_faster_than_the_text(unit: str) -> None:
         split(document, count)
         return time.process_time() - started
 
-    cpu(10_000)
-    assert cpu(160_000) < 25 * max(cpu(20_000), 0.005)
+    def best(size: int) -> float:  # of several, since other processes disturb a single one
+        return min(cpu(size) for _ in range(3))
+
+    assert best(80_000) < 30 * max(best(10_000), 0.002)
