@@ -38,6 +38,55 @@ _LEGAL_FORMS = (
     ("com",),
 )
 _FORM_OF = {spelling: forms[0] for forms in _LEGAL_FORMS for spelling in forms}
+_ABBREVIATED = frozenset(_FORM_OF) | frozenset(
+    [
+        "ala",
+        "ariz",
+        "ark",
+        "calif",
+        "colo",
+        "conn",
+        "del",
+        "fla",
+        "ga",
+        "ill",
+        "ind",
+        "kan",
+        "ky",
+        "la",
+        "mass",
+        "md",
+        "mich",
+        "minn",
+        "miss",
+        "mo",
+        "mont",
+        "neb",
+        "nev",
+        "okla",
+        "ore",
+        "pa",
+        "tenn",
+        "tex",
+        "va",
+        "vt",
+        "wash",
+        "wis",
+        "wyo",
+        "ont",
+        "que",
+        "jr",
+        "sr",
+        "bros",
+        "st",
+        "mt",
+        "ft",
+        "dept",
+        "univ",
+        "assn",
+        "inst",
+    ]
+)
 # Forms that are also ordinary words or initials: only after a comma, or written as a form ("S.A.", "Co.").
 _NEEDS_CARE = {"co", "company", "se", "sa", "ab", "ag", "limited", "com", "spa", "nv", "kk"}
 _TOKEN = re.compile(r"[^\s,]+")
@@ -59,7 +108,7 @@ def clean(name: str) -> str:
     text = _POSSESSIVE.sub("", text).strip(' \t,;:"“”‘’`*_')
     text = re.sub(r"\s+([.,;:!?)\]])", r"\1", re.sub(r"([(\[])\s+", r"\1", text))  # text of tokenised sources
     last = text.rpartition(" ")[2]
-    if last.endswith(".") and "." not in last[:-1] and len(last) > 2 and compact(last) not in _FORM_OF:
+    if last.endswith(".") and "." not in last[:-1] and len(last) > 2 and compact(last) not in _ABBREVIATED:
         text = text[:-1]  # the end of a sentence, not of an abbreviation
     if text.count("(") != text.count(")"):
         text = text.strip("()").strip()

@@ -16,6 +16,11 @@ from trivium.ports.vendor_graph import FactBatch, LinkDraft, MentionDraft, Named
 
 LEAST_CONFIDENCE = 0.45
 _BRACKETED = re.compile(r"\s*\(\s*([^()]{2,60}?)\s*\)")
+# what people add to a name in lower case is no part of it
+_GENERIC = re.compile(
+    r"(?<=\S)(?:\s+(?:team|teams|company|companies|staff|employees?|engineers?|lawyers?|customers?|users?|products?"
+    r"|platform|software|services?|app|website|brand|subsidiary|division))+$"
+)
 _ABBREVIABLE = ("ORG", "PRODUCT", "EVENT")
 _NOT_A_NAME = frozenset(
     [
@@ -77,7 +82,7 @@ def resolve_document(texts: Mapping[int, str], extractions: Mapping[int, Extract
 def _mentions(chunk: int, text: str, found: Extraction) -> list[_Seen]:
     result = []
     for place, mention in enumerate(found.mentions):
-        surface = clean(text[mention.start : mention.end])
+        surface = clean(_GENERIC.sub("", text[mention.start : mention.end]))
         if mention.confidence < LEAST_CONFIDENCE or not _is_name(surface):
             continue
         key = key_of(surface, mention.entity_type)

@@ -112,8 +112,9 @@ def known_mentions(sentence: str, found: Sequence[Mention]) -> list[Mention]:
 
 
 def _without_full_stop(sentence: str, mention: Mention) -> Mention:
+    """The sentence's own full stop is no part of its last name."""
     text = sentence[mention.start : mention.end]
-    if not text.endswith(".") or clean(text).endswith("."):
+    if not text.endswith(".") or sentence[mention.end :].strip() or clean(text).endswith("."):
         return mention
     return Mention(mention.start, mention.start + len(text[:-1].rstrip()), mention.entity_type, mention.confidence)
 
