@@ -135,3 +135,10 @@ def test_doctor_says_what_to_do_about_a_damaged_store(shell: Shell, data: Path) 
 def test_every_command_has_help_with_an_example(shell: Shell) -> None:
     for command in ("add", "remove", "search", "status", "reindex", "doctor", "export", "import", "demo"):
         assert "Example:" in shell(command, "--help")
+
+
+def test_a_wrong_call_shows_the_usage_and_exits_with_2(shell: Shell) -> None:
+    for words in (["nosuch"], ["search"], ["search", "x", "--top", "many"]):
+        shell(*words, code=2)
+        assert "internal error" not in shell.errors
+        assert "Usage" in shell.errors or "No such" in shell.errors

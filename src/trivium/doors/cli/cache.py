@@ -17,7 +17,7 @@ def _group() -> None:
     """Keeps `clear` a command of its own."""
 
 
-@cache.command()
+@cache.command(epilog="Example: trivium cache clear")
 def clear() -> None:
     """Forget every cached ranking. Answers are never older than the last write anyway; this frees memory."""
     from trivium.doors.mcp.services import CACHE_EPOCH

@@ -50,7 +50,7 @@ def create(
     _show(text, stored, as_json)
 
 
-@keys.command("list")
+@keys.command("list", epilog="Example: trivium keys list --json")
 def list_keys(as_json: bool = typer.Option(False, "--json", help="For machines.")) -> None:
     """Show every key: name, scopes, last four characters, state."""
     with guarded() as guard:
@@ -64,7 +64,7 @@ def list_keys(as_json: bool = typer.Option(False, "--json", help="For machines."
         note("no keys yet: over stdio the local user owns everything; make one with: trivium keys create NAME")
 
 
-@keys.command()
+@keys.command(epilog="Example: trivium keys revoke laptop")
 def revoke(which: str = typer.Argument(..., help="Id or name.")) -> None:
     """End a key at once, in every running server."""
     with guarded() as guard:

@@ -10,8 +10,8 @@ import traceback
 import uuid
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
-import click
 import typer
 
 from trivium.doors.cli.context import chosen
@@ -20,6 +20,9 @@ from trivium.errors import InvalidInput, NotFound, TriviumError
 
 COMMANDS: tuple[str, ...] = ("documents", "search", "upkeep", "evaluate", "demo")
 COMMANDS += ("vendors", "concepts", "serve", "keys", "audit", "cache", "schema", "settings")
+
+# Typer carries a click of its own and gives no public name to the base of its usage errors.
+WrongCall: Any = next(base for base in typer.BadParameter.__mro__ if base.__name__ == "ClickException")
 
 EXIT_USAGE = 2
 EXIT_FAILED = 1
@@ -47,12 +50,12 @@ def run(arguments: list[str]) -> int:
     try:
         code = typer.main.get_command(build()).main(data_first(arguments), prog_name="trivium", standalone_mode=False)
         return code if isinstance(code, int) else 0
-    except click.exceptions.Exit as done:
+    except typer.Exit as done:
         return done.exit_code
-    except click.exceptions.Abort:
+    except typer.Abort:
         complain("stopped; what was acknowledged is kept")
         return 130
-    except click.ClickException as error:
+    except WrongCall as error:
         error.show()
         return EXIT_USAGE
     except (InvalidInput, NotFound) as error:
