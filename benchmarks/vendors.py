@@ -22,12 +22,39 @@ from trivium.documents.vendors import VendorNotFound
 from trivium.errors import TriviumError
 from trivium.settings import Settings
 
-VENDORS = (
-    "Amazon Web Services|Apple|Google|Microsoft|Oracle|Red Hat|IBM|Canonical|VMware|Mozilla|Apache Software Foundation"
-    "|Linux Foundation|Elastic|HashiCorp|Atlassian|SAP|Siemens|Samsung|Nokia|Huawei|Nvidia|Intel|Citrix"
-    "|Palo Alto Networks|Fortinet|Perforce|Progress Software|JetBrains|GitLab|Grafana Labs"
-    "|Cloud Native Computing Foundation"
-).split("|")
+VENDORS = [
+    "Amazon Web Services",
+    "Apple",
+    "Google",
+    "Microsoft",
+    "Oracle",
+    "Red Hat",
+    "IBM",
+    "Canonical",
+    "VMware",
+    "Mozilla",
+    "Apache Software Foundation",
+    "Linux Foundation",
+    "Elastic",
+    "HashiCorp",
+    "Atlassian",
+    "SAP",
+    "Siemens",
+    "Samsung",
+    "Nokia",
+    "Huawei",
+    "Nvidia",
+    "Intel",
+    "Citrix",
+    "Palo Alto Networks",
+    "Fortinet",
+    "Perforce",
+    "Progress Software",
+    "JetBrains",
+    "GitLab",
+    "Grafana Labs",
+    "Cloud Native Computing Foundation",
+]
 APART = (
     ("Amazon", "Amazon Web Services"),
     ("Apache Software Foundation", "Linux Foundation"),
