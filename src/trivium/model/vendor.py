@@ -124,7 +124,7 @@ def relationship_type(name: str) -> str:
 
 def entity_name(name: str, field_name: str = "name") -> str:
     """Trimmed, inner whitespace joined; 1 to 200 characters, no control characters."""
-    if any(ord(c) < 32 and c not in "\t\n\r" or ord(c) == 127 or 0xD800 <= ord(c) <= 0xDFFF for c in name):
+    if any((ord(c) < 32 and c not in "\t\n\r") or ord(c) == 127 or 0xD800 <= ord(c) <= 0xDFFF for c in name):
         raise InvalidInput(f"{field_name} has control characters in it", field=field_name)
     text = " ".join(name.split())
     if not 1 <= len(text) <= MAX_NAME:
