@@ -139,15 +139,9 @@ def created(recorded: Recorded) -> Item:
         )
     assert isinstance(event, ConceptCreated)
     content = [event.content.get(name) for name in CONTENT_FIELDS]
-    return Concept(
-        recorded.stream,
-        *content,  # type: ignore[arg-type]
-        recorded.at,
-        recorded.at,
-        recorded.version,
-        recorded.position,
-        recorded.position,
-    )
+    values: list[Any] = [recorded.stream, *content, recorded.at, recorded.at, recorded.version]
+    values += [recorded.position, recorded.position]
+    return Concept(*values)
 
 
 def evolved(item: Item | None, recorded: Recorded) -> Item | None:

@@ -65,7 +65,8 @@ class SqliteConceptRows:
 
 
 def concept_of(row: tuple[Any, ...]) -> Concept:
-    return Concept(*row[:3], row[3] or None, row[4] or None, row[5] or None, *row[6:])
+    values: list[Any] = [*row[:3], row[3] or None, row[4] or None, row[5] or None, *row[6:]]
+    return Concept(*values)
 
 
 def relationship_of(row: tuple[Any, ...]) -> Relationship:

@@ -18,7 +18,6 @@ from trivium.errors import Conflict, InvalidInput
 FORMAT = "trivium-export"
 VERSION = 1
 LEFT_OUT = ("migrations", "changes", "embedding_queue", "keys", "audit", "limits", "sqlite_sequence")
-LEFT_OUT += ("extraction_queue", "entity_links", "entity_counts")
 
 
 def export_lines(database: Database, *, vectors: bool = True) -> Iterator[str]:
