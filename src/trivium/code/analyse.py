@@ -6,6 +6,7 @@
 import marshal
 from collections.abc import Mapping, MutableMapping, Sequence
 from hashlib import blake2b
+from typing import Any
 
 from trivium.code.edges import EdgeSet
 from trivium.code.languages import language_of, read_file
@@ -71,7 +72,7 @@ def unpack(packed: bytes) -> ops.FileFacts:
     )
 
 
-def _plain(value: object) -> object:
+def _plain(value: Any) -> Any:
     """Named tuples as plain ones, which marshal can write."""
     if isinstance(value, tuple):
         return tuple([_plain(v) for v in value])
@@ -80,9 +81,7 @@ def _plain(value: object) -> object:
     return value
 
 
-def analyse(
-    repository: str, files: Mapping[str, bytes], cache: MutableMapping[str, bytes] | None = None
-) -> CodeGraph:
+def analyse(repository: str, files: Mapping[str, bytes], cache: MutableMapping[str, bytes] | None = None) -> CodeGraph:
     """The graph of a repository given as path -> bytes. Deterministic: equal files give equal graphs."""
     facts = [f for path in sorted(files) if (f := read_facts(path, files[path], cache)) is not None]
     configs = {path: raw for path, raw in files.items() if is_config(path)}

@@ -17,7 +17,7 @@ def call_graph(files: Mapping[str, bytes]) -> tuple[set[tuple[str, str]], frozen
 
 
 def named_edges(program: Program, solution: Solution) -> set[tuple[str, str]]:
-    
+
     return {
         (_caller(program, solution, caller), program.name(callee))
         for caller, found in enumerate(solution.calls)

@@ -1,7 +1,5 @@
 """Edges of a repository, collected from every analysis, each with its line, how it was resolved and how sure we are."""
 
-from collections import Counter
-
 from trivium.code.link import Linked
 from trivium.code.lowering import ops
 from trivium.code.solver.solve import Solution
@@ -10,9 +8,11 @@ from trivium.code.typed_calls import TypedProgram
 from trivium.model.code import CONFIDENCE, BlindSpot, Edge, Relationship, Resolution
 
 _STRENGTH: dict[Resolution, int] = {"name_match": 0, "inferred": 1, "exact": 2}
+_OTHER_COMMON = "read write close map filter forEach push then catch toString slice length log find reduce test".split()
 # Calls of these on an unknown receiver are nearly always calls of the language's own containers.
-_COMMON = frozenset((*dir(str), *dir(dict), *dir(list), *dir(set), *dir(bytes), "read", "write", "close", "map", "filter",
-                     "forEach", "push", "then", "catch", "toString", "slice", "length", "log", "find", "reduce", "test"))  # fmt: skip
+_COMMON = frozenset(
+    name for names in (dir(str), dir(dict), dir(list), dir(set), dir(bytes), _OTHER_COMMON) for name in names
+)
 
 
 class EdgeSet:
@@ -90,11 +90,12 @@ class EdgeSet:
 
     def _add_calls(self, linked: Linked, solution: Solution, caller: int, found: dict[int, int]) -> None:
         source = self._function(linked, caller)
-        alternatives = Counter(found.values())
         for callee, line in found.items():
             target = self._function(linked, callee)
             if target != source or callee == caller:
-                self.add(source, target, "calls", line, "exact" if alternatives[line] == 1 else "inferred")
+                self.add(
+                    source, target, "calls", line, "inferred" if (caller, callee) in solution.uncertain else "exact"
+                )
         for key, line in solution.creates[caller].items():
             self.add(source, self._class(linked, key), "calls", line, "exact")
         for (what, first, second), line in solution.refers[caller].items():

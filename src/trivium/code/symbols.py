@@ -19,7 +19,9 @@ class SymbolTable:
 
     def _add_file(self, unit: ops.FileFacts) -> None:
         own = symbol_id(self.repository, unit.path)
-        self._symbols[own] = Symbol(own, "file", self.repository, unit.path, "", unit.path.rpartition("/")[2], 1, unit.lines)
+        self._symbols[own] = Symbol(
+            own, "file", self.repository, unit.path, "", unit.path.rpartition("/")[2], 1, unit.lines
+        )
         ids: list[str] = []
         for definition in unit.definitions:
             ids.append(self._add_definition(unit.path, definition, own, ids))

@@ -110,7 +110,8 @@ class TypedProgram:
     # hierarchy
 
     def ancestors(self, key: TypeId) -> list[TypeId]:
-        order, todo = [], [key]
+        order: list[TypeId] = []
+        todo = [key]
         while todo and len(order) < 60:
             current = todo.pop(0)
             if current not in order:
@@ -247,7 +248,9 @@ class TypedProgram:
         return None
 
     def _joined(self, unit: int, qualified: str, name: str) -> str:
-        return f"{qualified}::{name}" if self.names.family[unit] == "rust" and "::" in qualified else f"{qualified}.{name}"
+        return (
+            f"{qualified}::{name}" if self.names.family[unit] == "rust" and "::" in qualified else f"{qualified}.{name}"
+        )
 
     def _is_import(self, unit: int, name: str) -> bool:
         return name.partition(".")[0].partition("::")[0] in self.names._aliases[unit]
@@ -270,13 +273,15 @@ class TypedProgram:
         if static is not None:
             owner = self._known(unit, "", static[0].rpartition(".")[0])
             return [(f, "exact") for f in self.method(owner, name)] if owner is not None else []
-        candidates = [f for f in self.names.by_name.get((self.names.family[unit], name), ()) if not self.function_facts(f).owner]
+        candidates = [
+            f for f in self.names.by_name.get((self.names.family[unit], name), ()) if not self.function_facts(f).owner
+        ]
         return [(candidates[0], "name_match")] if len(candidates) == 1 else []
 
     def _through(self, receiver: Receiver, name: str) -> list[tuple[FunctionId, Resolution]]:
         declared = self.method(receiver.type_id, name)
         certain: Resolution = "exact" if receiver.is_certain else "name_match"
-        found: dict[FunctionId, Resolution] = {f: certain for f in declared}
+        found: dict[FunctionId, Resolution] = dict.fromkeys(declared, certain)
         if not receiver.is_exact:
             for below in self.descendants(receiver.type_id):
                 for override in self.methods.get(below, {}).get(name, ()):
@@ -285,7 +290,9 @@ class TypedProgram:
 
     def _unique_method(self, unit: int, name: str) -> list[tuple[FunctionId, Resolution]]:
         """Nothing is known of the receiver: if only one method goes by that name, it may well be meant."""
-        candidates = [f for f in self.names.by_name.get((self.names.family[unit], name), ()) if self.function_facts(f).owner]
+        candidates = [
+            f for f in self.names.by_name.get((self.names.family[unit], name), ()) if self.function_facts(f).owner
+        ]
         return [(candidates[0], "name_match")] if len(candidates) == 1 else []
 
     # edges
@@ -315,7 +322,9 @@ class TypedProgram:
                 target = (callee[0], self.function_facts(callee).definition)
                 yield FoundEdge(source, target, "calls", line, resolution)
 
-    def _creation(self, unit: int, function: FunctionFacts, source: tuple[int, int], line: int, name: str) -> Iterator[FoundEdge]:
+    def _creation(
+        self, unit: int, function: FunctionFacts, source: tuple[int, int], line: int, name: str
+    ) -> Iterator[FoundEdge]:
         found = self.names.type_named(unit, function.owner, name)
         if found is None:
             return

@@ -23,6 +23,16 @@ def package_id(name: str) -> str:
     return typed_id("symbol", f"package:{name}")
 
 
+def inner_prefix(symbol: str) -> str:
+    """How the ids of everything defined in a symbol start: `…path::` in a file, `…path::Class.` in a class."""
+    return f"{symbol}." if "::" in symbol else f"{symbol}::"
+
+
+def is_inside(symbol: str, outer: str) -> bool:
+    """Whether a symbol is `outer` or defined in it, by their ids."""
+    return symbol == outer or symbol.startswith(inner_prefix(outer))
+
+
 @dataclass(frozen=True, slots=True)
 class Symbol:
     """Something that can depend and be depended on. Lines count from 1 and include the last."""

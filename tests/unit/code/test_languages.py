@@ -1,4 +1,4 @@
-"""One small project a language, every import, call, extends and implements labelled by hand: all found, nothing else."""
+"""One small project a language, its imports, calls, extends and implements labelled by hand: all found, no other."""
 
 from pathlib import Path
 
@@ -37,4 +37,6 @@ def test_every_labelled_edge_is_found_and_no_other(name: str) -> None:
 
 
 def test_there_is_a_project_for_every_language() -> None:
-    assert {"java", "go", "rust", "c", "cpp", "csharp", "ruby", "php", "python", "typescript", "javascript"} <= set(PROJECTS)
+    assert {"java", "go", "rust", "c", "cpp", "csharp", "ruby", "php", "python", "typescript", "javascript"} <= set(
+        PROJECTS
+    )

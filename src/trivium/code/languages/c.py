@@ -1,6 +1,6 @@
 """C: includes, functions, structs. C++ builds on this."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from trivium.code.lowering import ops
 from trivium.code.lowering.typed import UNKNOWN, Description, TypedWalker, typed
@@ -24,12 +24,18 @@ def lower(path: str, source: bytes, tree: "Tree") -> ops.FileFacts:
     return walker.facts()
 
 
-_POINTERS = ("pointer_declarator", "reference_declarator", "array_declarator", "parenthesized_declarator", "init_declarator")
+_POINTERS = (
+    "pointer_declarator",
+    "reference_declarator",
+    "array_declarator",
+    "parenthesized_declarator",
+    "init_declarator",
+)
 
 
 class CWalker(TypedWalker):
     language = "c"
-    visits = {
+    visits: ClassVar[dict[str, str]] = {
         "preproc_include": "include",
         "function_definition": "function",
         "declaration": "declaration",
@@ -65,7 +71,12 @@ class CWalker(TypedWalker):
 
     def type_of(self, node: "Node") -> Description:
         written = node.child_by_field_name("type")
-        if written is not None and written.type in ("struct_specifier", "class_specifier", "enum_specifier", "union_specifier"):
+        if written is not None and written.type in (
+            "struct_specifier",
+            "class_specifier",
+            "enum_specifier",
+            "union_specifier",
+        ):
             return typed(self.field(written, "name"))
         return typed(self.text(written).partition("<")[0] if written is not None else "")
 
@@ -105,7 +116,9 @@ class CWalker(TypedWalker):
     def struct(self, node: "Node") -> None:
         body, name = node.child_by_field_name("body"), self.field(node, "name")
         if body is not None and name:
-            self.declare_type(node, "enum" if node.type == "enum_specifier" else "class", name, [], body, walk=self.members)
+            self.declare_type(
+                node, "enum" if node.type == "enum_specifier" else "class", name, [], body, walk=self.members
+            )
 
     def type_definition(self, node: "Node") -> None:
         inner, alias = node.child_by_field_name("type"), self.field(node, "declarator")

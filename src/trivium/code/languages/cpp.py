@@ -1,6 +1,6 @@
 """C++: namespaces, classes, methods in and out of their class, templates read as what they wrap."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from trivium.code.languages.c import CWalker
 from trivium.code.lowering import ops
@@ -30,7 +30,7 @@ _SMART = ("unique_ptr", "shared_ptr", "weak_ptr", "optional")
 
 class CppWalker(CWalker):
     language = "cpp"
-    visits = {
+    visits: ClassVar[dict[str, str]] = {
         **CWalker.visits,
         "namespace_definition": "namespace",
         "using_declaration": "using",
@@ -62,13 +62,20 @@ class CppWalker(CWalker):
         if body is None or not name:
             return
         clause = self.child(node, "base_class_clause")
-        bases = []
-        for base in clause.named_children if clause is not None else ():
-            if base.type in ("type_identifier", "qualified_identifier", "template_type"):
-                bases.append((self.text(base).partition("<")[0].replace("::", "."), "either", self.line(base)))
+        bases = [
+            (self.text(base).partition("<")[0].replace("::", "."), "either", self.line(base))
+            for base in (clause.named_children if clause is not None else ())
+            if base.type in ("type_identifier", "qualified_identifier", "template_type")
+        ]
         pure = "= 0" in self.text(body) or "=0" in self.text(body)
-        fields = [c for c in body.named_children if c.type == "field_declaration" and self.function_declarator(c) is None]
-        interface = pure and not fields and not any(c.type == "function_definition" and "default" not in self.text(c) for c in body.named_children)
+        fields = [
+            c for c in body.named_children if c.type == "field_declaration" and self.function_declarator(c) is None
+        ]
+        interface = (
+            pure
+            and not fields
+            and not any(c.type == "function_definition" and "default" not in self.text(c) for c in body.named_children)
+        )
         self.declare_type(node, "interface" if interface else "class", name, bases, body, is_abstract=pure)
 
     def member(self, node: "Node") -> None:
@@ -77,9 +84,6 @@ class CppWalker(CWalker):
             if "= 0" in self.text(node) or "=0" in self.text(node):
                 name = self.declared_name(declarator.child_by_field_name("declarator"))
                 self.declare_function(node, name, {}, self.type_of(node), None)
-            else:
-                name = self.declared_name(declarator.child_by_field_name("declarator"))
-                self.type_stack[-1].fields.setdefault(f"{name}()", self.type_of(node))
             return
         declared = self.type_of(node)
         for child in node.children_by_field_name("declarator"):
@@ -112,8 +116,6 @@ class CppWalker(CWalker):
         else:
             self.declare_function(node, simple, variables, self.type_of(node), body)
         self.prefix = kept
-        if body is None:
-            return
 
     def creation(self, node: "Node") -> None:
         self.new(node, self.unwrapped(node.child_by_field_name("type")))

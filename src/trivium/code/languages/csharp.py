@@ -1,6 +1,6 @@
 """C#: namespaces and usings, types, properties, methods, calls."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from trivium.code.lowering import ops
 from trivium.code.lowering.typed import UNKNOWN, Description, TypedWalker, exactly, typed
@@ -35,7 +35,7 @@ _KINDS = {
 
 class CSharpWalker(TypedWalker):
     language = "csharp"
-    visits = {
+    visits: ClassVar[dict[str, str]] = {
         **dict.fromkeys(_KINDS, "type_declaration"),
         "namespace_declaration": "namespace",
         "file_scoped_namespace_declaration": "namespace",
@@ -72,10 +72,11 @@ class CSharpWalker(TypedWalker):
 
     def type_declaration(self, node: "Node") -> None:
         listed = self.child(node, "base_list")
-        bases = []
-        for base in listed.named_children if listed is not None else ():
-            if base.type in ("identifier", "generic_name", "qualified_name", "primary_constructor_base_type"):
-                bases.append((self.text(base).partition("(")[0], "either", self.line(base)))
+        bases = [
+            (self.text(base).partition("(")[0], "either", self.line(base))
+            for base in (listed.named_children if listed is not None else ())
+            if base.type in ("identifier", "generic_name", "qualified_name", "primary_constructor_base_type")
+        ]
         modifiers = [self.text(c) for c in node.named_children if c.type == "modifier"]
         name, body = self.field(node, "name"), node.child_by_field_name("body")
         self.declare_type(node, _KINDS[node.type], name, bases, body, "abstract" in modifiers)

@@ -1,6 +1,6 @@
 """Go: packages, structs and interfaces, methods by receiver, calls."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from trivium.code.lowering import ops
 from trivium.code.lowering.typed import UNKNOWN, Description, TypedWalker, exactly, typed
@@ -26,7 +26,7 @@ def lower(path: str, source: bytes, tree: "Tree") -> ops.FileFacts:
 
 class GoWalker(TypedWalker):
     language = "go"
-    visits = {
+    visits: ClassVar[dict[str, str]] = {
         "package_clause": "package_",
         "import_spec": "import_spec",
         "type_spec": "type_spec",
@@ -57,14 +57,10 @@ class GoWalker(TypedWalker):
 
     def embedded(self, body: "Node") -> list[tuple[str, str, int]]:
         fields = self.child(body, "field_declaration_list")
-        found = []
-        for child in fields.named_children if fields is not None else ():
-            if child.type == "field_declaration" and child.child_by_field_name("name") is None:
-                found.append((self.field(child, "type").lstrip("*"), "extends", self.line(child)))
-        for child in body.named_children:
-            if child.type == "type_elem":
-                found.append((self.text(child), "extends", self.line(child)))
-        return found
+        listed = fields.named_children if fields is not None else []
+        nameless = [c for c in listed if c.type == "field_declaration" and c.child_by_field_name("name") is None]
+        found = [(self.field(c, "type").lstrip("*"), "extends", self.line(c)) for c in nameless]
+        return found + [(self.text(c), "extends", self.line(c)) for c in body.named_children if c.type == "type_elem"]
 
     def members(self, body: "Node") -> None:
         fields = self.child(body, "field_declaration_list")
@@ -93,7 +89,9 @@ class GoWalker(TypedWalker):
 
     def function(self, node: "Node") -> None:
         variables = self.parameters(node.child_by_field_name("parameters"))
-        self.declare_function(node, self.field(node, "name"), variables, self.result(node), node.child_by_field_name("body"))
+        self.declare_function(
+            node, self.field(node, "name"), variables, self.result(node), node.child_by_field_name("body")
+        )
 
     def method(self, node: "Node") -> None:
         receiver = node.child_by_field_name("receiver")
@@ -130,7 +128,11 @@ class GoWalker(TypedWalker):
         function = node.child_by_field_name("function")
         if function is not None and function.type == "selector_expression":
             self.call(node, self.describe(function.child_by_field_name("operand")), self.field(function, "field"))
-        elif function is not None and function.type == "identifier" and self.text(function) not in ("make", "len", "append"):
+        elif (
+            function is not None
+            and function.type == "identifier"
+            and self.text(function) not in ("make", "len", "append")
+        ):
             self.call(node, None, self.text(function))
         self.children(node)
 
@@ -154,7 +156,11 @@ class GoWalker(TypedWalker):
                 return ("c", self.describe(function.child_by_field_name("operand")), self.field(function, "field"))
             if self.text(function) == "new":
                 arguments = node.child_by_field_name("arguments")
-                return typed(self.text(arguments.named_children[0])) if arguments is not None and arguments.named_children else UNKNOWN
+                return (
+                    typed(self.text(arguments.named_children[0]))
+                    if arguments is not None and arguments.named_children
+                    else UNKNOWN
+                )
             return ("c", None, self.text(function))
         if kind == "composite_literal":
             return exactly(self.field(node, "type").lstrip("*"))

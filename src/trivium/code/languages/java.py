@@ -1,6 +1,6 @@
 """Java: packages, imports, classes with their fields, methods, calls."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from trivium.code.lowering import ops
 from trivium.code.lowering.typed import UNKNOWN, Description, TypedWalker, exactly, typed
@@ -35,7 +35,7 @@ _KINDS = {
 
 class JavaWalker(TypedWalker):
     language = "java"
-    visits = {
+    visits: ClassVar[dict[str, str]] = {
         **dict.fromkeys(_KINDS, "type_declaration"),
         "package_declaration": "package_",
         "import_declaration": "import_declaration",
@@ -75,7 +75,9 @@ class JavaWalker(TypedWalker):
         extended = self.child(node, "extends_interfaces")
         bases += [(t, "extends", ln) for t, ln in self.listed(extended)]
         modifiers = self.text(self.child(node, "modifiers"))
-        self.declare_type(node, kind, self.field(node, "name"), bases, node.child_by_field_name("body"), "abstract" in modifiers)
+        self.declare_type(
+            node, kind, self.field(node, "name"), bases, node.child_by_field_name("body"), "abstract" in modifiers
+        )
         record = node.child_by_field_name("parameters")
         for parameter in record.named_children if record is not None and node.type == "record_declaration" else ():
             facts = next(t for t in reversed(self.types) if t.name.endswith(self.field(node, "name")))

@@ -31,7 +31,9 @@ _FUNCTIONS = frozenset(
     ("function_declaration", "function_expression", "arrow_function", "method_definition", "generator_function",
      "generator_function_declaration")
 )  # fmt: skip
-_DECLARING = frozenset(("variable_declarator", "formal_parameters", "required_parameter", "catch_clause", "arrow_function"))
+_DECLARING = frozenset(
+    ("variable_declarator", "formal_parameters", "required_parameter", "catch_clause", "arrow_function")
+)
 
 
 def shared_names(root: "Node") -> frozenset[str]:
@@ -306,7 +308,9 @@ class JavaScriptWalker(JavaScriptClasses):
         return super().facts()
 
 
-_SILENT = frozenset(("comment", "empty_statement", "ERROR", "debugger_statement", "hash_bang_line", "type_alias_declaration"))
+_SILENT = frozenset(
+    ("comment", "empty_statement", "ERROR", "debugger_statement", "hash_bang_line", "type_alias_declaration")
+)
 J = JavaScriptWalker
 _STATEMENTS = {
     "expression_statement": J.children,

@@ -121,7 +121,9 @@ class JavaScriptClasses(JavaScriptExpressions):
                     self.scope.emit(ops.SETATTR, me, name, result)
 
         before = self.prefix
-        index, scope = self.function("<fields>", ops.LAMBDA, -1, self.line(fields[0]), partial(self.unprefixed, before, body))
+        index, _ = self.function(
+            "<fields>", ops.LAMBDA, -1, self.line(fields[0]), partial(self.unprefixed, before, body)
+        )
         made = self.scope.value(ops.FUNC, index, (), (), cls)
         self.scope.emit(ops.SETATTR, cls, "<fields>", made)
 
@@ -150,7 +152,7 @@ class JavaScriptClasses(JavaScriptExpressions):
         outer = set(self.scope.names)
         if body is not None:
             self.statement(body)
-        inner = [n for n in sorted(self.scope.names - outer)]
+        inner = sorted(self.scope.names - outer)
         members = tuple((n, self.scope.read(n)) for n in inner)
         if name.isidentifier():
             self.scope.write(name, self.scope.value(ops.TABLE, members, (), self.site()))

@@ -1,49 +1,25 @@
-"""JavaScript and TypeScript: expressions, patterns, parameters, functions."""
+"""JavaScript and TypeScript: expressions and patterns."""
 
-from functools import partial
 from typing import TYPE_CHECKING
 
+from trivium.code.languages.javascript_functions import JavaScriptFunctions
 from trivium.code.lowering import ops
 from trivium.code.lowering.scope import ANY
-from trivium.code.lowering.walker import MAX_DEPTH, Walker
+from trivium.code.lowering.walker import MAX_DEPTH
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 _FUNCTION_TYPES = ("function_expression", "generator_function", "function")
 
-_NAMING_PARENTS = frozenset(
-    ("variable_declarator", "pair", "assignment_expression", "field_definition", "public_field_definition", "export_statement")
-)
 
-
-class JavaScriptExpressions(Walker):
-    language = "javascript"
-
-    def __init__(self, path: str, source: bytes, shared: frozenset[str] = frozenset()) -> None:
-        super().__init__(path, source, shared)
-        self.naming: tuple[str, Node] | None = None  # the variable or property a nameless function will be known by
-        self.own_class = ANY
-        self.late_exports: list[tuple[str, str]] = []
-        self.joins_prefix = False
-
+class JavaScriptExpressions(JavaScriptFunctions):
     def field(self, node: "Node", name: str) -> int:
         child = node.child_by_field_name(name)
         return self.expression(child) if child is not None else ANY
 
-    def field_text(self, node: "Node", name: str) -> str:
-        child = node.child_by_field_name(name)
-        return self.text(child) if child is not None else ""
-
     def literal(self, node: "Node") -> str:
         return self.text(node).strip("\"'`")
-
-    def comment_before(self, node: "Node") -> str:
-        previous = node.prev_named_sibling
-        if previous is None or previous.type != "comment":
-            return ""
-        raw = self.text(previous)
-        return " ".join(raw.strip("/*").replace("\n *", "\n").split())[:1000] if raw.startswith("/**") else ""
 
     def expression(self, node: "Node") -> int:
         kind = node.type
@@ -66,19 +42,14 @@ class JavaScriptExpressions(Walker):
         self.depth -= 1
         return ANY
 
-    def statement(self, node: "Node") -> None:
-        raise NotImplementedError
-
-    # names and constants
-
     def identifier(self, node: "Node") -> int:
         name = self.text(node)
         return ANY if name == "undefined" else self.scope.read(name)
 
-    def this(self, node: "Node") -> int:
+    def this(self, _node: "Node") -> int:
         return self.scope.read("this")
 
-    def super_(self, node: "Node") -> int:
+    def super_(self, _node: "Node") -> int:
         return self.scope.value(ops.SUPER, ANY, self.scope.read("this"))
 
     def string(self, node: "Node") -> int:
@@ -96,8 +67,6 @@ class JavaScriptExpressions(Walker):
     def last(self, node: "Node") -> int:
         values = [self.expression(c) for c in node.named_children]
         return values[-1] if values else ANY
-
-    # reading
 
     def member(self, node: "Node") -> int:
         source = self.field(node, "object")
@@ -126,8 +95,6 @@ class JavaScriptExpressions(Walker):
             inner = node.named_children[0]
             return self.literal(inner) if inner.type == "string" else self.text(node)
         return self.literal(node)
-
-    # calls
 
     def call(self, node: "Node") -> int:
         function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
@@ -210,112 +177,6 @@ class JavaScriptExpressions(Walker):
             self.scope.emit(ops.REFER, value, self.line(node))
         return value
 
-    # functions
-
-    def arrow(self, node: "Node") -> int:
-        given, self.naming = self.naming, None
-        anonymous = f"<arrow{self.scope.count('arrow')}>"
-        parent = node.parent
-        if given is None or parent is None or parent.type not in _NAMING_PARENTS:
-            return self.make_function(node, anonymous, ops.LAMBDA, -1)
-        definition = self.define("function", given[0], given[1], node.child_by_field_name("body"), self.comment_before(given[1]))
-        in_object = given[1].type == "pair"
-        return self.make_function(node, given[0] if in_object else anonymous, ops.LAMBDA, definition)
-
-    def function_expression(self, node: "Node") -> int:
-        given, self.naming = self.naming, None
-        name = self.field_text(node, "name") or (given[0] if given else "")
-        outer = given[1] if given else node
-        if not name:
-            return self.make_function(node, f"<anonymous{self.scope.count('anonymous')}>", ops.LAMBDA, -1)
-        definition = self.define("function", name, outer, node.child_by_field_name("body"), self.comment_before(outer))
-        return self.make_function(node, name, ops.FUNCTION, definition)
-
-    def make_function(self, node: "Node", name: str, kind: int, definition: int, owner: int = ANY) -> int:
-        before = self.prefix
-        if self.joins_prefix:  # `Cls[Symbol.iterator]` is written without a dot
-            self.joins_prefix, self.prefix = False, self.prefix.removesuffix(".")
-        described: list[tuple[Node, Node | None, int]] = []
-        parameters = node.child_by_field_name("parameters") or node.child_by_field_name("parameter")
-        for child in [parameters] if parameters is not None and parameters.type == "identifier" else (
-            parameters.named_children if parameters is not None else ()
-        ):
-            if child.type not in ("comment", "decorator"):
-                described.append(self.parameter(child))
-        defaults = tuple((i, v) for i, (_, d, _) in enumerate(described) if d is not None and (v := self.expression(d)) >= 0)
-        types = tuple((i, t) for i, (_, _, t) in enumerate(described) if t >= 0)
-        result = self.annotation(node.child_by_field_name("return_type"))
-        types = (*types, (-1, result)) if result >= 0 else types
-        body = partial(self.function_body, node, [d[0] for d in described])
-        index, _ = self.function(name, kind, definition, self.line(node), body)
-        self.prefix = before
-        return self.scope.value(ops.FUNC, index, defaults, types, owner)
-
-    def parameter(self, node: "Node") -> tuple["Node", "Node | None", int]:
-        """Its pattern, its default, its declared type."""
-        kind = node.type
-        if kind == "assignment_pattern":
-            left = node.child_by_field_name("left")
-            return left or node, node.child_by_field_name("right"), ANY
-        if kind in ("required_parameter", "optional_parameter"):
-            pattern = node.child_by_field_name("pattern") or node
-            return pattern, node.child_by_field_name("value"), self.annotation(node.child_by_field_name("type"))
-        return node, None, ANY
-
-    def function_body(self, node: "Node", patterns: list["Node"]) -> None:
-        scope = self.scope
-        scope.flags |= ops.JAVASCRIPT
-        words = {c.type for c in node.children if not c.is_named}
-        scope.flags |= ops.ASYNC if "async" in words else 0
-        scope.flags |= ops.GENERATOR if "*" in words or "generator" in node.type else 0
-        registers = [scope.register() for _ in patterns]
-        for pattern, register in zip(patterns, registers, strict=True):
-            rest = pattern.type == "rest_pattern"
-            target = pattern.named_children[0] if rest and pattern.named_children else pattern
-            scope.params.append((self.text(target), register, ops.VARARGS if rest else ops.POSITIONAL))
-        if node.type != "arrow_function":
-            scope.write("this", scope.value(ops.THIS))
-        for pattern, register in zip(patterns, registers, strict=True):
-            rest = pattern.type == "rest_pattern" and pattern.named_children
-            self.assign(pattern.named_children[0] if rest else pattern, register, declares=True)
-            self.parameter_property(pattern, register)
-        body = node.child_by_field_name("body")
-        if body is None:
-            return
-        if body.type == "statement_block":
-            self.statement(body)
-        else:
-            scope.give_back(self.expression(body))
-
-    def parameter_property(self, pattern: "Node", register: int) -> None:
-        """TypeScript's `constructor(private x: X)` also sets a field."""
-        parent = pattern.parent
-        if parent is not None and parent.type in ("required_parameter", "optional_parameter"):
-            if any(c.type in ("accessibility_modifier", "readonly", "override_modifier") for c in parent.children):
-                self.scope.emit(ops.SETATTR, self.scope.read("this"), self.text(pattern), register)
-
-    def annotation(self, node: "Node | None") -> int:
-        """A register holding the classes a declared type names; ANY for what tells us nothing."""
-        if node is None:
-            return ANY
-        inner = node.named_children[0] if node.type == "type_annotation" and node.named_children else node
-        if inner.type in ("type_identifier", "identifier"):
-            return self.scope.read(self.text(inner))
-        if inner.type == "nested_type_identifier" and len(inner.named_children) == 2:
-            source = self.annotation(inner.named_children[0])
-            name = self.text(inner.named_children[1])
-            return self.scope.value(ops.ATTR, source, name, self.line(inner)) if source >= 0 else ANY
-        if inner.type == "generic_type":
-            name = inner.named_children[0]
-            if self.text(name) in ("Promise", "Readonly", "Partial", "Required"):
-                return self.annotation(inner.named_children[1].named_children[0]) if len(inner.named_children) > 1 else ANY
-            return self.annotation(name)
-        if inner.type in ("union_type", "intersection_type", "parenthesized_type"):
-            return self.scope.union([self.annotation(c) for c in inner.named_children])
-        return ANY
-
-    # containers
-
     def array(self, node: "Node") -> int:
         items: list[int] = []
         spreads: list[int] = []
@@ -327,21 +188,23 @@ class JavaScriptExpressions(Walker):
         return self.scope.value(ops.ARRAY, "array", tuple(items), tuple(spreads), self.site())
 
     def object(self, node: "Node") -> int:
-        given, self.naming = self.naming, None
+        self.naming = None
         pairs: list[tuple[int | str, int]] = []
         spreads: list[int] = []
         accessors: list[tuple[str, int, set[str], int]] = []
         for child in node.named_children:
             kind = child.type
             if kind == "pair":
-                pairs.append(self.pair(child, given))
+                pairs.append(self.pair(child))
             elif kind == "shorthand_property_identifier":
                 pairs.append((self.text(child), self.scope.read(self.text(child))))
             elif kind == "spread_element":
                 spreads.append(self.first(child))
             elif kind == "method_definition":
                 name = self.property_name(child.child_by_field_name("name"))
-                definition = self.define("function", name, child, child.child_by_field_name("body"), self.comment_before(child))
+                definition = self.define(
+                    "function", name, child, child.child_by_field_name("body"), self.comment_before(child)
+                )
                 value = self.make_function(child, name, ops.FUNCTION, definition)
                 words = {c.type for c in child.children} & {"get", "set"}
                 if words:
@@ -356,7 +219,7 @@ class JavaScriptExpressions(Walker):
     def attach(self, target: int, name: str, value: int, words: set[str], line: int) -> None:
         raise NotImplementedError
 
-    def pair(self, node: "Node", given: tuple[str, "Node"] | None) -> tuple[int | str, int]:
+    def pair(self, node: "Node") -> tuple[int | str, int]:
         key, value = node.child_by_field_name("key"), node.child_by_field_name("value")
         name: int | str = self.property_name(key)
         if key is not None and key.type == "computed_property_name" and not str(name).startswith("[Symbol."):
@@ -368,8 +231,6 @@ class JavaScriptExpressions(Walker):
         result = self.argument(value)
         self.naming = None
         return name, result
-
-    # operators
 
     def binary(self, node: "Node") -> int:
         chain = []
@@ -413,8 +274,6 @@ class JavaScriptExpressions(Walker):
             if value >= 0:
                 self.scope.emit(ops.CALL, self.scope.register(), value, (), (), (), self.line(node))
         return self.unknown(node)
-
-    # assignment
 
     def assignment(self, node: "Node") -> int:
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
@@ -490,17 +349,22 @@ class JavaScriptExpressions(Walker):
 
 _EXPRESSIONS = {
     "identifier": "identifier", "this": "this", "super": "super_", "string": "string", "number": "number",
-    "member_expression": "member", "subscript_expression": "subscript", "call_expression": "call", "new_expression": "new",
-    "arrow_function": "arrow", "function_expression": "function_expression", "generator_function": "function_expression",
+    "member_expression": "member", "subscript_expression": "subscript", "call_expression": "call",
+    "new_expression": "new",
+    "arrow_function": "arrow", "function_expression": "function_expression",
+    "generator_function": "function_expression",
     "function": "function_expression", "class": "class_expression", "object": "object", "array": "array",
-    "assignment_expression": "assignment", "augmented_assignment_expression": "augmented", "binary_expression": "binary",
+    "assignment_expression": "assignment", "augmented_assignment_expression": "augmented",
+    "binary_expression": "binary",
     "ternary_expression": "ternary", "await_expression": "await_", "yield_expression": "yield_",
     "parenthesized_expression": "first", "sequence_expression": "last", "as_expression": "first",
     "satisfies_expression": "first", "non_null_expression": "first", "type_assertion": "last",
     "jsx_opening_element": "jsx", "jsx_self_closing_element": "jsx", "instantiation_expression": "first",
 }  # fmt: skip
 _VISITED = frozenset(
-    ("template_string", "template_substitution", "unary_expression", "update_expression", "spread_element", "jsx_element",
-     "jsx_fragment", "jsx_expression", "jsx_attribute", "arguments", "expression_statement", "decorator", "statement_block",
+    ("template_string", "template_substitution", "unary_expression", "update_expression", "spread_element",
+     "jsx_element",
+     "jsx_fragment", "jsx_expression", "jsx_attribute", "arguments", "expression_statement", "decorator",
+     "statement_block",
      "switch_case", "switch_default", "class_static_block")
 )  # fmt: skip

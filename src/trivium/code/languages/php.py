@@ -1,6 +1,6 @@
 """PHP: namespaces and uses, classes, traits, interfaces, functions, calls."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from trivium.code.lowering import ops
 from trivium.code.lowering.typed import UNKNOWN, Description, TypedWalker, exactly, typed
@@ -39,7 +39,7 @@ def dotted(name: str) -> str:
 
 class PhpWalker(TypedWalker):
     language = "php"
-    visits = {
+    visits: ClassVar[dict[str, str]] = {
         **dict.fromkeys(_KINDS, "type_declaration"),
         **dict.fromkeys(_INCLUDES, "include"),
         "namespace_definition": "namespace",
@@ -85,11 +85,16 @@ class PhpWalker(TypedWalker):
 
     def type_declaration(self, node: "Node") -> None:
         bases = []
-        for clause, word in ((self.child(node, "base_clause"), "extends"), (self.child(node, "class_interface_clause"), "implements")):
-            for base in clause.named_children if clause is not None else ():
-                bases.append((dotted(self.text(base)), word, self.line(base)))
+        for clause, word in (
+            (self.child(node, "base_clause"), "extends"),
+            (self.child(node, "class_interface_clause"), "implements"),
+        ):
+            listed = clause.named_children if clause is not None else []
+            bases += [(dotted(self.text(base)), word, self.line(base)) for base in listed]
         abstract = any(c.type == "abstract_modifier" for c in node.named_children)
-        self.declare_type(node, _KINDS[node.type], self.field(node, "name"), bases, node.child_by_field_name("body"), abstract)
+        self.declare_type(
+            node, _KINDS[node.type], self.field(node, "name"), bases, node.child_by_field_name("body"), abstract
+        )
 
     def use_trait(self, node: "Node") -> None:
         for child in node.named_children:
@@ -121,12 +126,16 @@ class PhpWalker(TypedWalker):
         if left is not None and left.type == "variable_name":
             self.declare(self.text(left), self.describe(right))
         elif left is not None and left.type == "member_access_expression" and self.field(left, "object") == "$this":
-            if self.type_stack:
-                fields, name = self.type_stack[-1].fields, self.field(left, "name")
-                described = self.describe(right)
-                known = self.current.variables.get(described[1], UNKNOWN) if described[:1] == ("v",) else described
-                fields[name] = fields.get(name) or known
+            self.assign_field(self.field(left, "name"), self.describe(right))
         self.children(node)
+
+    def assign_field(self, name: str, described: Description) -> None:
+        if self.type_stack:
+            fields = self.type_stack[-1].fields
+            local = described[:1] == ("v",)
+            fields[name] = fields.get(name) or (
+                self.current.variables.get(described[1], UNKNOWN) if local else described
+            )
 
     def member_call(self, node: "Node") -> None:
         self.call(node, self.describe(node.child_by_field_name("object")), self.field(node, "name"))

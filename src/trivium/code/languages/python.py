@@ -64,7 +64,9 @@ class PythonWalker(PythonExpressions):
     # definitions
 
     def decorated(self, node: "Node") -> None:
-        decorators = [(self.expression(c.named_children[0]), self.line(c)) for c in node.children if c.type == "decorator"]
+        decorators = [
+            (self.expression(c.named_children[0]), self.line(c)) for c in node.children if c.type == "decorator"
+        ]
         definition = node.child_by_field_name("definition")
         if definition is not None:
             define = self.class_definition if definition.type == "class_definition" else self.function_definition
@@ -76,9 +78,7 @@ class PythonWalker(PythonExpressions):
         name = self.field_text(node, "name")
         body = node.child_by_field_name("body")
         in_class = bool(self.scope.classes)
-        definition = self.define(
-            "method" if in_class else "function", name, outer or node, body, self.docstring(body)
-        )
+        definition = self.define("method" if in_class else "function", name, outer or node, body, self.docstring(body))
         kind = ops.METHOD if in_class else ops.FUNCTION
         value = self.make_function(node, name, kind, definition, partial(self.body, node, body))
         for decorator, line in reversed(decorators or []):
@@ -117,11 +117,11 @@ class PythonWalker(PythonExpressions):
         return tuple(found)
 
     def docstring(self, body: "Node | None") -> str:
-        first = body.named_child(0) if body is not None else None
-        inner = first.named_child(0) if first is not None and first.type == "expression_statement" else None
-        if inner is None or inner.type != "string":
+        first = body.named_children[:1] if body is not None else []
+        inner = first[0].named_children[:1] if first and first[0].type == "expression_statement" else []
+        if not inner or inner[0].type != "string":
             return ""
-        raw = self.text(inner).lstrip("rRuUbB").strip("\"'")
+        raw = self.text(inner[0]).lstrip("rRuUbB").strip("\"'")
         return " ".join(raw.split())[:1000]
 
     # control flow

@@ -11,7 +11,9 @@ from trivium.code.lowering.walker import MAX_DEPTH, Walker
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-REFLECTION = frozenset(("eval", "exec", "__import__", "globals", "locals", "vars", "setattr", "getattr", "import_module"))
+REFLECTION = frozenset(
+    ("eval", "exec", "__import__", "globals", "locals", "vars", "setattr", "getattr", "import_module")
+)
 _DUNDER = {
     "+": "__add__", "-": "__sub__", "*": "__mul__", "/": "__truediv__", "//": "__floordiv__", "%": "__mod__",
     "**": "__pow__", "@": "__matmul__", "&": "__and__", "|": "__or__", "^": "__xor__", "<<": "__lshift__",
@@ -121,11 +123,23 @@ class PythonExpressions(Walker):
             owner = given[0] if given else -1
             receiver = given[1] if len(given) > 1 else self.scope.params[0][1] if self.scope.params else -1
             return self.scope.value(ops.SUPER, owner, receiver)
+        if name in ("eval", "exec") and [a.type for a in arguments.named_children[:1]] == ["string"]:
+            self.evaluated(arguments.named_children[0])
         if name in REFLECTION:
             literal = [a.type for a in arguments.named_children][1:2] == ["string"]
             if not (literal and name in ("getattr", "setattr")):
                 self.note("reflection", node, name)
         return None
+
+    def evaluated(self, node: "Node") -> None:
+        """Code in a literal is code: read it here, as `eval` would."""
+        import tree_sitter_python
+        from tree_sitter import Language, Parser
+
+        content = "".join(self.text(p) for p in node.named_children if p.type == "string_content")
+        root = Parser(Language(tree_sitter_python.language())).parse(content.encode()).root_node
+        for child in root.named_children if not root.has_error else ():
+            self.unknown(child)
 
     def arguments(self, node: "Node") -> tuple[tuple[int, ...], tuple[tuple[str, int], ...], tuple[int, ...]]:
         args: list[int] = []
@@ -147,7 +161,9 @@ class PythonExpressions(Walker):
 
     def argument(self, node: "Node") -> int:
         value = self.expression(node)
-        if value >= 0 and (node.type == "attribute" or (node.type == "identifier" and self.text(node) not in self.scope.env)):
+        if value >= 0 and (
+            node.type == "attribute" or (node.type == "identifier" and self.text(node) not in self.scope.env)
+        ):
             self.scope.emit(ops.REFER, value, self.line(node))
         return value
 
@@ -211,7 +227,9 @@ class PythonExpressions(Walker):
         return self.text(inner[0] if inner else node)
 
     def taken(self, node: "Node") -> int:
-        return {"list_splat_pattern": ops.VARARGS, "dictionary_splat_pattern": ops.KEYWORDS}.get(node.type, ops.POSITIONAL)
+        return {"list_splat_pattern": ops.VARARGS, "dictionary_splat_pattern": ops.KEYWORDS}.get(
+            node.type, ops.POSITIONAL
+        )
 
     def annotation(self, node: "Node") -> int:
         """A register holding the classes a declared type names; ANY for what tells us nothing."""

@@ -1,6 +1,6 @@
 """Ruby: requires, modules and classes, methods, calls."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from trivium.code.lowering import ops
 from trivium.code.lowering.typed import UNKNOWN, Description, TypedWalker, exactly
@@ -10,8 +10,12 @@ if TYPE_CHECKING:
 
 NAME = "ruby"
 EXTENSIONS = (".rb", ".rake")
-_SILENT = frozenset(("attr_accessor", "attr_reader", "attr_writer", "private", "public", "protected", "puts", "raise", "p"))
-_REFLECTION = frozenset(("send", "public_send", "define_method", "instance_eval", "class_eval", "const_get", "method_missing"))
+_SILENT = frozenset(
+    ("attr_accessor", "attr_reader", "attr_writer", "private", "public", "protected", "puts", "raise", "p")
+)
+_REFLECTION = frozenset(
+    ("send", "public_send", "define_method", "instance_eval", "class_eval", "const_get", "method_missing")
+)
 
 
 def grammar() -> object:
@@ -28,7 +32,7 @@ def lower(path: str, source: bytes, tree: "Tree") -> ops.FileFacts:
 
 class RubyWalker(TypedWalker):
     language = "ruby"
-    visits = {
+    visits: ClassVar[dict[str, str]] = {
         "class": "class_",
         "module": "module",
         "method": "method",

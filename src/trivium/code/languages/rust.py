@@ -1,6 +1,6 @@
 """Rust: modules and uses, structs, enums, traits, impl blocks, calls by path and by method."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from trivium.code.lowering import ops
 from trivium.code.lowering.typed import UNKNOWN, Description, TypedWalker, TypeFacts, exactly, typed
@@ -42,7 +42,7 @@ def plain(type_: str) -> str:
 
 class RustWalker(TypedWalker):
     language = "rust"
-    visits = {
+    visits: ClassVar[dict[str, str]] = {
         "mod_item": "module",
         "use_declaration": "use",
         "struct_item": "struct",
@@ -114,14 +114,19 @@ class RustWalker(TypedWalker):
 
     def trait(self, node: "Node") -> None:
         bounds = node.child_by_field_name("bounds")
-        bases = [(plain(self.text(b)), "extends", self.line(b)) for b in (bounds.named_children if bounds is not None else ())]
+        bases = [
+            (plain(self.text(b)), "extends", self.line(b))
+            for b in (bounds.named_children if bounds is not None else ())
+        ]
         self.declare_type(node, "interface", self.field(node, "name"), bases, node.child_by_field_name("body"))
 
     def implementation(self, node: "Node") -> None:
         """Methods belong to the type; `impl Trait for Type` also makes the type implement the trait."""
         owner, trait = plain(self.field(node, "type")), node.child_by_field_name("trait")
         if trait is not None:
-            self.types.append(TypeFacts(-1, owner, [(plain(self.text(trait)), "implements", self.line(node))], {}, False))
+            self.types.append(
+                TypeFacts(-1, owner, [(plain(self.text(trait)), "implements", self.line(node))], {}, False)
+            )
         body = node.child_by_field_name("body")
         kept, self.impl_owner = self.impl_owner, owner
         if body is not None:

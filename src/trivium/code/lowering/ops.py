@@ -1,8 +1,8 @@
 """The instruction set that every dynamic language is lowered to, and the per-file facts that are cached.
 
 Registers are assigned once (the lowering renames variables, branches join in `UNION`), so a function body is a flat
-list of tuples `(opcode, …)`; only loops nest. Everything here consists of tuples, lists, strings and integers: facts are
-cached with `marshal`, keyed by the hash of the file's bytes.
+list of tuples `(opcode, …)`; only loops nest. Everything here consists of tuples, lists, strings and integers: facts
+are cached with `marshal`, keyed by the hash of the file's bytes.
 """
 
 from typing import Any, NamedTuple

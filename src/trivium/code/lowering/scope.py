@@ -30,7 +30,13 @@ class Scope:
     """One function body (or a module) under construction."""
 
     def __init__(
-        self, parent: "Scope | None", qualified_name: str, kind: int, shared: frozenset[str], definition: int, owner: int
+        self,
+        parent: "Scope | None",
+        qualified_name: str,
+        kind: int,
+        shared: frozenset[str],
+        definition: int,
+        owner: int,
     ) -> None:
         self.parent = parent
         self.qualified_name = qualified_name
@@ -128,10 +134,11 @@ class Scope:
     def _carry(self, name: str, found: int) -> int:
         for loop in self.loops:
             if found < loop.first_register:
-                phi = [ops.UNION, self.register(), (found,)]
+                register = self.register()
+                phi: list[Any] = [ops.UNION, register, (found,)]
                 loop.head.append(phi)
                 loop.phis[name] = phi
-                found = phi[1]
+                found = register
         self.env[name] = found
         return found
 

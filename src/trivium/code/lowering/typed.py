@@ -1,13 +1,13 @@
-"""What the statically typed languages (and Ruby, PHP) are reduced to: declarations, and calls described by their receiver.
+"""What the statically typed languages (and Ruby, PHP) are reduced to: declarations, and calls with their receiver.
 
 A *description* says where a receiver comes from, without knowing any other file:
-`("v", name)` a variable or a type by name · `("this",)` · `("super",)` · `("t", type)` a value of that type or one below it ·
-`("n", type)` of exactly that type ·
-`("f", description, name)` a member · `("c", description | None, name)` what a call gives · `()` nobody knows.
+`("v", name)` a variable or a type by name · `("this",)` · `("super",)` · `("t", type)` a value of that type or one
+below it · `("n", type)` of exactly that type · `("f", description, name)` a member · `("c", description | None, name)`
+what a call gives · `()` nobody knows.
 """
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from trivium.code.lowering import ops
 
@@ -47,7 +47,7 @@ class TypedWalker:
     """Walks one tree; a language lists its node types in `visits`: type -> method name."""
 
     language = ""
-    visits: dict[str, str] = {}
+    visits: ClassVar[dict[str, str]] = {}
     separator = "."
 
     def __init__(self, path: str, source: bytes) -> None:
@@ -185,7 +185,9 @@ class TypedWalker:
         if name and (description or name not in self.current.variables) and not self.current.variables.get(name):
             self.current.variables[name] = description
 
-    def import_(self, node: "Node", module: str, names: Sequence[str] = (), kind: str = "import", alias: str = "") -> None:
+    def import_(
+        self, node: "Node", module: str, names: Sequence[str] = (), kind: str = "import", alias: str = ""
+    ) -> None:
         self.imports.append(ops.Import(module, 0, self.line(node), tuple(names), kind, alias))
 
     def describe(self, node: "Node | None") -> Description:

@@ -77,9 +77,7 @@ class Walker:
         body()
         self.owner, self.prefix = before
 
-    def function(
-        self, name: str, kind: int, definition: int, line: int, body: Callable[[], None]
-    ) -> tuple[int, Scope]:
+    def function(self, name: str, kind: int, definition: int, line: int, body: Callable[[], None]) -> tuple[int, Scope]:
         """Lowers an inner function; `body` runs with the new scope current. Returns its index and its scope."""
         outer = self.scope
         outer.open_cells()

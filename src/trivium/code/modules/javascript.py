@@ -147,7 +147,7 @@ def _exported(exports: Any, wanted: str) -> Iterator[str]:
 
 def _aliases(configs: Mapping[str, bytes]) -> Iterator[tuple[str, str, list[str], str]]:
     """(folder it holds in, pattern, targets, folder the targets start from)"""
-    for path, raw in sorted(configs.items()):
+    for path in sorted(configs):
         if re.fullmatch(r"(.*/)?[jt]sconfig(\.\w+)?\.json", path):
             folder = posixpath.dirname(path)
             options = _options(path, configs)

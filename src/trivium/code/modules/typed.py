@@ -1,7 +1,7 @@
 """Names in the statically typed languages: which type, which function, which file a name means.
 
-One class serves all of them; what differs (packages by folder or by declaration, crates, includes) is in small functions
-by language.
+One class serves all of them; what differs (packages by folder or by declaration, crates, includes) is in small
+functions by language.
 """
 
 import posixpath
@@ -249,7 +249,13 @@ class TypedNames:
         written, family = self.units[unit].imports[index], self.family[unit]
         if family == "rust":
             head = written.module.partition("::")[0]
-            return "" if join(self.packages[unit], head) in self._rust_modules or head in ("crate", "self", "super") or written.kind == "mod" else head
+            return (
+                ""
+                if join(self.packages[unit], head) in self._rust_modules
+                or head in ("crate", "self", "super")
+                or written.kind == "mod"
+                else head
+            )
         if family == "java" and written.kind in ("import", "static"):
             return ".".join(p for p in written.module.split(".") if p[:1].islower())
         if family == "php":

@@ -1,3 +1,4 @@
+# ruff: noqa: ARG002 - the loaders in a table share one signature
 """Reading attributes and items: inheritance, binding, properties, prototypes, keys."""
 
 from typing import Any
@@ -171,11 +172,16 @@ class Attributes(EngineState):
 
     def prototype_of(self, source: int) -> int:
         heap = self.heap
-        return heap.data[source].prototype if heap.kind[source] == h.CLASS else heap.make(h.TABLE, 1, ("proto", source), True)
+        return (
+            heap.data[source].prototype
+            if heap.kind[source] == h.CLASS
+            else heap.make(h.TABLE, 1, ("proto", source), True)
+        )
 
     def prototypes(self, frame: Frame, source: int) -> list[int]:
         """The chain of objects in which methods of `source`'s instances are looked up."""
-        heap, chain, todo = self.heap, [], [source]
+        heap, todo = self.heap, [source]
+        chain: list[int] = []
         while todo and len(chain) < 40:
             current = todo.pop(0)
             if heap.kind[current] == h.CLASS and heap.data[current].javascript:
@@ -250,7 +256,11 @@ class Attributes(EngineState):
             kind = heap.kind[source]
             if kind in (h.ARRAY, h.TABLE):
                 found |= self.keyed(frame, source, keys)
-            elif kind == h.INSTANCE and heap.kind[heap.data[source]] == h.CLASS and not heap.data[heap.data[source]].javascript:
+            elif (
+                kind == h.INSTANCE
+                and heap.kind[heap.data[source]] == h.CLASS
+                and not heap.data[heap.data[source]].javascript
+            ):
                 getter = self.attribute(frame, frozenset((source,)), "__getitem__", line)
                 found |= self.call(frame, getter, (keys,), (), (), line, ("item", source))
             elif kind in (h.INSTANCE, h.CLASS, h.FUNC, h.MODULE, h.EXTERNAL):

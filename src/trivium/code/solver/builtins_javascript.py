@@ -1,3 +1,4 @@
+# ruff: noqa: ARG001, ARG005 - the models in a table share one signature
 """What JavaScript's built-ins do with the functions they are given: arrays, promises, timers, Object, Function."""
 
 from collections.abc import Callable
@@ -48,7 +49,15 @@ def call(
 
 
 _CALLBACK_TAKERS = frozenset(
-    ("addEventListener", "setTimeout", "setInterval", "setImmediate", "requestAnimationFrame", "queueMicrotask", "nextTick")
+    (
+        "addEventListener",
+        "setTimeout",
+        "setInterval",
+        "setImmediate",
+        "requestAnimationFrame",
+        "queueMicrotask",
+        "nextTick",
+    )
 )
 
 
@@ -264,7 +273,9 @@ def _assign(site: Site) -> Values:
 
 def _create(site: Site) -> Values:
     engine = site.engine
-    made = engine.heap.make(h.TABLE, 1, ("create", id(site.op), site.frame.context), engine.exact and not site.frame.weak)
+    made = engine.heap.make(
+        h.TABLE, 1, ("create", id(site.op), site.frame.context), engine.exact and not site.frame.weak
+    )
     engine.write_key(site.frame, made, "__proto__", site.arg(0), True)
     return frozenset((made,))
 

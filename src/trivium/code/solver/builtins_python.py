@@ -1,7 +1,8 @@
+# ruff: noqa: ARG001 - the models in a table share one signature
 """What Python's built-ins and a little of its library do with the functions they are given.
 
-Everything that is not modelled here returns an opaque external value; a decorator from outside (one argument, a function
-or a class) is taken to give back what it got.
+Everything that is not modelled here returns an opaque external value; a decorator from outside (one argument, a
+function or a class) is taken to give back what it got.
 """
 
 from collections.abc import Callable

@@ -26,8 +26,10 @@ class Calls(Attributes):
             (callee,) = callees
             return self.call_one(frame, callee, args, keywords, spreads, line, op)
         found = EMPTY
+        self.alternatives += 1
         for callee in callees:
             found |= self.call_one(frame, callee, args, keywords, spreads, line, op)
+        self.alternatives -= 1
         return found
 
     def call_one(
@@ -63,7 +65,15 @@ class Calls(Attributes):
         return frozenset((self.heap.make(h.PROPERTY, data, ("property", source, name, given)),))
 
     def invoke_bound(
-        self, frame: Frame, function: int, receiver: int, args: Args, keywords: Keywords, spreads: Args, line: int, op: Any
+        self,
+        frame: Frame,
+        function: int,
+        receiver: int,
+        args: Args,
+        keywords: Keywords,
+        spreads: Args,
+        line: int,
+        op: Any,
     ) -> Values:
         """Python passes the receiver as the first argument, JavaScript as `this`."""
         me = frozenset((receiver,))
@@ -158,7 +168,15 @@ class Calls(Attributes):
         )
 
     def enter_exactly(
-        self, frame: Frame, callee: int, number: int, function: ops.Function, outer: Env, this: Values, given: list[Values], op: Any
+        self,
+        frame: Frame,
+        callee: int,
+        number: int,
+        function: ops.Function,
+        outer: Env,
+        this: Values,
+        given: list[Values],
+        op: Any,
     ) -> Values:
         summary = self.summary(callee)
         if self.stack.count(number) >= MAX_RECURSION or len(self.stack) >= MAX_DEPTH:
@@ -173,7 +191,15 @@ class Calls(Attributes):
         return self.outcome(result, Cell(inner.yields), function, (number, inner.context))
 
     def enter_small(
-        self, frame: Frame, callee: int, number: int, function: ops.Function, outer: Env, this: Values, given: list[Values], op: Any
+        self,
+        frame: Frame,
+        callee: int,
+        number: int,
+        function: ops.Function,
+        outer: Env,
+        this: Values,
+        given: list[Values],
+        op: Any,
     ) -> Values:
         summary = self.summary(callee)
         env = summary.env
@@ -201,7 +227,9 @@ class Calls(Attributes):
             inner.regs[register] = values
         inner.this = this
         self.stack.append(inner.number)
+        outside, self.alternatives = self.alternatives, 0
         self.run(inner, function.ops)
+        self.alternatives = outside
         self.stack.pop()
 
     def join_summary(self, frame: Frame, callee: int, this: Values, given: list[Values]) -> Values:
@@ -269,7 +297,14 @@ class Calls(Attributes):
     # arguments
 
     def bind_arguments(
-        self, frame: Frame, callee: int, function: ops.Function, args: Args, keywords: Keywords, spreads: Args, context: int
+        self,
+        frame: Frame,
+        callee: int,
+        function: ops.Function,
+        args: Args,
+        keywords: Keywords,
+        spreads: Args,
+        context: int,
     ) -> list[Values]:
         params = function.params
         defaults = self.defaults.get(callee)
@@ -346,7 +381,9 @@ class Calls(Attributes):
         if name != "**":
             self.bind_extra(frame, params, name, values, given, context)
 
-    def bind_extra(self, frame: Frame, params: Any, name: str, values: Values, given: list[Values], context: int) -> None:
+    def bind_extra(
+        self, frame: Frame, params: Any, name: str, values: Values, given: list[Values], context: int
+    ) -> None:
         for index, (_, _, how) in enumerate(params):
             if how == ops.KEYWORDS:
                 table = self.heap.make(h.TABLE, 0, ("kwargs", id(params), context), not frame.weak)

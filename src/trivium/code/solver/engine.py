@@ -1,10 +1,10 @@
 """Runs lowered code over sets of abstract values until nothing new is learned.
 
 Two ways of calling share everything else. A *small* program is run as written: each call enters the callee with the
-values of that call, writes replace what was there, and so order and context are known (`exact`). A *large* one is solved
-by summaries: each function runs on the union of what its callers pass, again whenever something it has read grows; only
-short functions are still entered per call. Neither keeps more than a few dozen values a variable, and both visit
-everything in a fixed order.
+values of that call, writes replace what was there, and so order and context are known (`exact`). A *large* one is
+solved by summaries: each function runs on the union of what its callers pass, and looks again at the ops that read
+something which has grown; only short functions that make closures are still entered per call. Neither keeps more than
+a few dozen values a variable, and both visit everything in a fixed order.
 """
 
 from collections import deque
@@ -59,7 +59,21 @@ class Lookup:
 class Frame:
     """One activation of a function body."""
 
-    __slots__ = ("bit", "context", "depth", "env", "number", "outer", "reader", "regs", "result", "this", "unit", "weak", "yields")
+    __slots__ = (
+        "bit",
+        "context",
+        "depth",
+        "env",
+        "number",
+        "outer",
+        "reader",
+        "regs",
+        "result",
+        "this",
+        "unit",
+        "weak",
+        "yields",
+    )
 
     def __init__(self, number: int, unit: int, registers: int, outer: Env, env: Env, reader: Summary | None) -> None:
         self.number = number
@@ -90,6 +104,8 @@ class EngineState:
         self.refers: list[dict[tuple[str, int], int]] = [{} for _ in program.functions]
         self.extends: dict[tuple[int, int], int] = {}
         self.implements: dict[tuple[int, int], int] = {}
+        self.alternatives = 0  # more than one: the call being made has several possible callees
+        self.uncertain: set[tuple[int, int]] = set()
         self.inlined: set[int] = set()  # nameless functions a built-in runs: their edges are those of the code around
         self.unresolved: dict[tuple[int, int], str] = {}
         self.resolved: set[tuple[int, int]] = set()
@@ -234,5 +250,6 @@ class EngineState:
         known = self.calls[frame.number]
         if known.setdefault(callee, line) > line:
             known[callee] = line
+        if self.alternatives:
+            self.uncertain.add((frame.number, callee))
         self.resolved.add((frame.number, line))
-

@@ -92,12 +92,14 @@ for _code, _positions in {
 }.items():  # fmt: skip
     _SINGLE[_code] = _positions
 for _code, _positions in {
-    ops.UNION: (2,), ops.CALL: (3, 5), ops.NEW: (3, 5), ops.CALLM: (4, 6), ops.CLASS: (3, 5), ops.ARRAY: (3, 4), ops.TABLE: (3,),
+    ops.UNION: (2,), ops.CALL: (3, 5), ops.NEW: (3, 5), ops.CALLM: (4, 6), ops.CLASS: (3, 5), ops.ARRAY: (3, 4),
+    ops.TABLE: (3,),
 }.items():  # fmt: skip
     _MANY[_code] = _positions
 _MAKES = frozenset(
     (
-        ops.CONST, ops.UNION, ops.BUILTIN, ops.LOADG, ops.LOADCELL, ops.ATTR, ops.ITEM, ops.CALL, ops.CALLM, ops.NEW, ops.FUNC,
+        ops.CONST, ops.UNION, ops.BUILTIN, ops.LOADG, ops.LOADCELL, ops.ATTR, ops.ITEM, ops.CALL, ops.CALLM,
+        ops.NEW, ops.FUNC,
         ops.CLASS, ops.ARRAY, ops.TABLE, ops.YIELD, ops.ITER, ops.SLICE, ops.ENTER, ops.AWAIT, ops.OPERATOR, ops.IMPORT,
         ops.FROM, ops.SUPER, ops.THIS, ops.INSTANCE,
     )

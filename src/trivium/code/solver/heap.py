@@ -1,8 +1,8 @@
 """Abstract objects and the cells that hold sets of them.
 
 Objects are small integers, values are frozensets of them: cheap to join, and iterated in the same order in every run.
-A cell that would hold more than MAX_VALUES holds only UNKNOWN from then on: so many possibilities are noise that spreads,
-and whoever calls it is told that the callee is not known.
+A cell that would hold more than MAX_VALUES holds only UNKNOWN from then on: so many possibilities are noise that
+spreads, and whoever calls it is told that the callee is not known.
 """
 
 from typing import Any

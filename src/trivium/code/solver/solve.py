@@ -27,6 +27,7 @@ class Solution(NamedTuple):
     extends_functions: dict[tuple[tuple[int, int], int], int]  # JavaScript: a function can be a base
     implements: dict[tuple[tuple[int, int], tuple[int, int]], int]
     inlined: frozenset[int]
+    uncertain: frozenset[tuple[int, int]]  # calls that are one of several possibilities
     unresolved: dict[tuple[int, int], str]  # (function, line) -> method name
     exact: bool
     is_complete: bool  # False: the budget ran out before nothing new was learned
@@ -124,11 +125,6 @@ class Solver(Interpreter):
             return EMPTY
         return frozenset((self.heap.instance(cls) if how == h.FUNC else cls,))
 
-    def note_method(self, function: int, how: int) -> None:
-        """A decorator has changed how this method is bound."""
-        if function in self.owners:
-            self.owners[function] = (how, self.owners[function][1])
-
     def drain(self) -> None:
         while self.queue:
             summary = self.queue.popleft()
@@ -184,7 +180,7 @@ def _solution(solver: Solver) -> Solution:
     creates = [{data[c].key: line for c, line in sorted(found.items())} for found in solver.creates]
     refers = []
     for found in solver.refers:
-        named = {}
+        named: dict[tuple[str, int, int], int] = {}
         for (what, target), line in found.items():
             key = ("f", target, 0) if what == "f" else ("c", *data[target].key)
             named.setdefault(key, line)
@@ -202,6 +198,7 @@ def _solution(solver: Solver) -> Solution:
         functions,
         implements,
         frozenset(solver.inlined),
+        frozenset(solver.uncertain),
         missed,
         solver.exact,
         solver.budget > 0,

@@ -1,0 +1,234 @@
+"""Indexes repositories: reads, cuts, links and stores them. A reader sees the repository before or after, never between.
+
+Files, chunks and imports are shown as soon as they are read; calls follow in a second step, in place of the old ones.
+"""
+
+import logging
+import shutil
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from trivium.code.analyse import build_graph, file_graph
+from trivium.code.repositories.names import Address, choose_name, known, read_address
+from trivium.code.repositories.reading import Reading, check_reading, describe_files, is_same, read_checkout
+from trivium.code.repositories.walk import LeftOut
+from trivium.errors import Conflict, TriviumError
+from trivium.model.code import BlindSpot
+from trivium.model.progress import Progress, silent
+from trivium.ports.documents import DocumentDraft, DocumentStore
+from trivium.ports.repositories import Credentials, FactsCache, Git, IndexedFile, Repository, RepositoryStore
+from trivium.ports.tokens import TokenCounter
+
+logger = logging.getLogger(__name__)
+
+INTERRUPTED = "indexing was interrupted; update the repository to finish it"
+
+
+@dataclass(frozen=True, slots=True)
+class IndexReport:
+    """What an indexing did. `left_out` names every file and folder that was not taken, and why."""
+
+    repository: Repository
+    added: int
+    updated: int
+    moved: int
+    removed: int
+    unchanged: int
+    edge_count: int
+    left_out: tuple[LeftOut, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Outside:
+    """What indexing needs from the store and the machine, beside its own tables."""
+
+    documents: DocumentStore
+    tokens: TokenCounter
+    git: Git
+    clones: Path
+    atomically: Callable[[], AbstractContextManager[object]]
+    try_lock: Callable[[], AbstractContextManager[bool]]
+    catch_up: Callable[[], object]
+    chunk_tokens: int = 500
+
+
+class IndexRepositories:
+    def __init__(self, store: RepositoryStore, facts: FactsCache, outside: Outside) -> None:
+        self._store, self._facts, self._outside = store, facts, outside
+        self._progress: dict[str, tuple[int, int]] = {}
+
+    def all(self) -> list[Repository]:
+        """Every repository as it stands. One that says it is being indexed while nobody does was interrupted."""
+        found = self._store.all()
+        if any(repository.status == "indexing" for repository in found):
+            with self._outside.try_lock() as is_free:
+                if is_free:
+                    return [
+                        replace(one, status="error", error_message=INTERRUPTED) if one.status == "indexing" else one
+                        for one in self._store.all()
+                    ]
+        return found
+
+    def get(self, name: str) -> Repository:
+        return known(name, self.all())
+
+    def progress(self, name: str) -> tuple[int, int] | None:
+        """Files read and to read, where this process is indexing it now."""
+        return self._progress.get(name)
+
+    def index(
+        self, source: str, name: str | None = None, branch: str | None = None, progress: Progress = silent
+    ) -> IndexReport:
+        """Takes a folder or the newest commit of a git address in, as it is now."""
+        address = read_address(source)
+        chosen = choose_name(name, address)
+        before = next((one for one in self._store.all() if one.name == chosen), None)
+        if before is not None and not _is_same_place(before, address):
+            raise Conflict(
+                f"{chosen} is indexed already, from {before.url}",
+                details={"name": chosen, "url": before.url},
+                hint="give another name, or remove that repository first",
+                code="REPOSITORY_EXISTS",
+            )
+        location = address.folder or self._outside.clones / chosen
+        kept_branch = branch or (before.branch if before and before.is_cloned else "")
+        target = Repository(chosen, address.url, str(location), kept_branch, is_cloned=address.folder is None)
+        return self._indexed(target, before, address.credentials, progress)
+
+    def update(self, name: str, progress: Progress = silent) -> IndexReport:
+        """Reads a repository again; what did not change costs nothing."""
+        before = self.get(name)
+        return self._indexed(before, before, None, progress)
+
+    def remove(self, name: str) -> Repository:
+        """Forgets a repository with its chunks and its graph; a folder that was indexed in place stays as it is."""
+        with self._outside.try_lock() as is_free:
+            if not is_free:
+                raise _busy()
+            repository = known(name, self._store.all())
+            stored = [file.document_id for file in self._outside.documents.files("code", name)]
+            with self._outside.atomically():
+                self._outside.documents.remove(stored)
+                gone = self._store.files(name)
+                self._store.remove(name)
+            self._facts.put({}, {file.fingerprint for file in gone.values()})
+            if repository.is_cloned:
+                shutil.rmtree(self._outside.clones / name, ignore_errors=True)
+        self._outside.catch_up()
+        return repository
+
+    def _indexed(
+        self, target: Repository, before: Repository | None, credentials: Credentials | None, progress: Progress
+    ) -> IndexReport:
+        with self._outside.try_lock() as is_free:
+            if not is_free:
+                raise _busy()
+            last = before or target
+            self._store.note(replace(last, status="indexing", error_message=""))
+            try:
+                report = self._run(target, last, credentials, progress)
+            except BaseException as error:
+                said = error.message if isinstance(error, TriviumError) else "indexing failed"
+                self._store.note(replace(last, status="error", error_message=said))
+                raise
+            finally:
+                self._progress.pop(target.name, None)
+        self._outside.catch_up()
+        return report
+
+    def _run(
+        self, target: Repository, last: Repository, credentials: Credentials | None, progress: Progress
+    ) -> IndexReport:
+        started = time.monotonic()
+        root = Path(target.location)
+        if target.is_cloned:
+            self._outside.git.fetch(target.url, target.branch or None, root, credentials)
+        checkout = self._outside.git.describe(root)
+        before = self._store.files(target.name)
+        reading = read_checkout(root, self._facts, before, self._counted(target.name, progress))
+        check_reading(reading, root)
+        now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+        files, drafts = describe_files(
+            target.name, reading, self._outside.tokens, self._outside.chunk_tokens, before, now
+        )
+        done = replace(
+            target,
+            url=target.url if target.is_cloned else checkout.url or target.location,
+            branch=target.branch if target.is_cloned else checkout.branch,
+            head=checkout.head,
+            status="ready",
+            file_count=len(reading.code),
+            chunk_count=sum(len(file.pieces) for file in files),
+            function_count=reading.function_count,
+            last_indexed=now,
+            error_message="",
+        )
+        if is_same(files, before) and last.last_indexed and not last.error_message:
+            self._store.note(replace(done, index_duration_ms=_since(started)))
+            return IndexReport(done, 0, 0, 0, 0, len(files), 0, tuple(reading.left_out))
+        moved, removed = self._show_files(done, reading, files, drafts)
+        graph = build_graph(target.name, reading.facts, reading.configs)
+        done = replace(done, index_duration_ms=_since(started))
+        self._store.replace(done, graph, files)
+        added = sum(draft.source_file not in before for draft in drafts) - moved
+        updated = len(drafts) - added - moved
+        unchanged = len(reading.code) - len(drafts)
+        left_out = tuple(reading.left_out)
+        return IndexReport(done, added, updated, moved, removed, unchanged, len(graph.edges), left_out)
+
+    def _show_files(
+        self, done: Repository, reading: Reading, files: Sequence[IndexedFile], drafts: Sequence[DocumentDraft]
+    ) -> tuple[int, int]:
+        """Chunks, symbols and imports, in one step. Answers how many files moved and how many are gone."""
+        graph = file_graph(done.name, reading.facts, reading.configs)
+        pending = BlindSpot("", 0, "budget", "calls are still being resolved")
+        with self._outside.atomically():
+            moved, removed = self._put_documents(done.name, drafts, {source.path for source in reading.code})
+            shown = replace(done, status="indexing")
+            self._store.replace(shown, replace(graph, blind_spots=(pending,)), files, keep_calls=True)
+        return moved, removed
+
+    def _put_documents(self, name: str, drafts: Sequence[DocumentDraft], present: set[str]) -> tuple[int, int]:
+        """A file that moved takes its chunks and their vectors along."""
+        documents = self._outside.documents
+        stored = {file.source_file: file for file in documents.files("code", name)}
+        gone = {file.content_hash: file for path, file in stored.items() if path not in present}
+        moves: dict[int, tuple[str, str]] = {}
+        for draft in drafts:
+            twin = gone.pop(draft.content_hash, None) if draft.source_file not in stored else None
+            if twin is not None:
+                moves[twin.document_id] = (name, draft.source_file)
+        documents.move(moves)
+        documents.save(drafts)
+        left = [f.document_id for path, f in stored.items() if path not in present and f.document_id not in moves]
+        documents.remove(left)
+        return len(moves), len(left)
+
+    def _counted(self, name: str, progress: Progress) -> Progress:
+        def count(done: int, total: int, what: str) -> None:
+            self._progress[name] = (done, total)
+            progress(done, total, what)
+
+        return count
+
+
+def _is_same_place(before: Repository, address: Address) -> bool:
+    if address.folder is not None:
+        return not before.is_cloned and before.location == str(address.folder)
+    return before.is_cloned and before.url == address.url
+
+
+def _since(started: float) -> int:
+    return round((time.monotonic() - started) * 1000)
+
+
+def _busy() -> Conflict:
+    return Conflict(
+        "another indexing is running on this data folder",
+        hint="wait until it is done: get_index_status, or trivium repos",
+        code="INDEXING_IN_PROGRESS",
+    )
