@@ -8,6 +8,7 @@ them, and a table of promised against actual shares. DIR holds the indexes of be
 """
 
 import argparse
+import math
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from retrieval import SETS
 from trivium.app import evaluation_index
 from trivium.model.hits import MODES, SearchMode, SearchQuery
 from trivium.search.evaluate import EvalSet, OpenedIndex, load_set
+from trivium.search.evidence import PER_NAT
 from trivium.settings import Settings
 
 FOREIGN_A_SET = 40
@@ -74,6 +76,19 @@ def fitted(samples: list[Sample], columns: list[int]) -> Array:
     return found
 
 
+def falls(index: OpenedIndex, data: EvalSet) -> Sample:
+    """Of the first ten hits of every query: how far behind the best, in nats, how the best one looks, and relevance."""
+    rows, relevant = [], []
+    for key, text in data.queries.items():
+        hits = index.search(SearchQuery(text)).hits
+        odds = [math.log(hit.hybrid_score / (1 - hit.hybrid_score)) for hit in hits if hit.hybrid_score < 1]
+        for hit, log_odds in zip(hits[-len(odds) :], odds, strict=True):
+            cosine, share = 2 * (hits[0].similarity_score or 0.5) - 1, hits[0].bm25_score or 0.0
+            rows.append((1.0, (log_odds - odds[0]) / PER_NAT, cosine, share))
+            relevant.append(data.judged[key].get(index.record_of[hit.chunk_id], 0) > 0)
+    return Sample(data.name, np.array(rows), np.array(relevant, float), np.full(len(rows), 1 / len(rows)))
+
+
 def reliability(samples: list[Sample], columns: list[int], constants: Array) -> list[tuple[float, float, float]]:
     """Per tenth of the scale: promised, actual, share of all searches."""
     promised = np.concatenate([1 / (1 + np.exp(-sample.features[:, columns] @ constants)) for sample in samples])
@@ -121,12 +136,15 @@ def main() -> None:
     options = parser.parse_args()
     sets = [load_set(options.data / name) for name in options.sets.split(",")]
     samples: dict[str, list[Sample]] = {mode: [] for mode in MODES}
+    behind: list[Sample] = []
     for model in options.models.split(","):
         for data in sets:
             settings = Settings(data=options.keep / f"{data.name}-{model}", model=model)
             with evaluation_index(settings, data.records) as index:
+                behind.append(falls(index, data))
                 for mode in MODES:
                     samples[mode] += sampled(data, [other for other in sets if other is not data], index, mode)
+    print(f"log-odds lost with each nat behind the best hit: {fitted(behind, [0, 1, 2, 3])[1]:.3f}")
     for mode, columns in (("hybrid", [0, 1, 2]), ("vector", [0, 1]), ("bm25", [0, 2])):
         constants = fitted(samples[mode], columns)
         print(f"{mode}: constant, per cosine, per share (those it has): {constants.round(2)}")
