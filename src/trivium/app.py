@@ -10,9 +10,12 @@ from pathlib import Path
 
 from trivium.backends.bits import BitsVectorIndex
 from trivium.backends.files import ProcessLock
+from trivium.backends.git import SubprocessGit
 from trivium.backends.quicktok import QuicktokCounter
 from trivium.backends.sqlite.changes import SqliteChangeLog
 from trivium.backends.sqlite.chunks import SqliteChunkStore
+from trivium.backends.sqlite.code_graph import SqliteCodeGraph
+from trivium.backends.sqlite.code_repositories import SqliteFacts, SqliteRepositories
 from trivium.backends.sqlite.concepts import open_concepts
 from trivium.backends.sqlite.database import Database
 from trivium.backends.sqlite.documents import SqliteDocumentStore
@@ -23,6 +26,8 @@ from trivium.backends.sqlite.vendor_facts import SqliteVendorFacts
 from trivium.backends.sqlite.vendor_graph import SqliteVendorGraph
 from trivium.backends.sqlite.vendor_queue import SqliteExtractionQueue
 from trivium.backends.tantivy import TantivyKeywordIndex
+from trivium.code.repositories.index import IndexRepositories, Outside
+from trivium.code.repositories.room import Code
 from trivium.concepts.find import NearestByVectors
 from trivium.concepts.room import Concepts
 from trivium.documents.background import Background
@@ -71,6 +76,7 @@ class App:
         self._open_embedder = open_embedder
         self._parts: _ModelParts | None = None
         self._background: Background | None = None
+        self._facts: SqliteFacts | None = None
         self._opening = threading.Lock()
         self.store = SqliteDocumentStore(self.database)
         self.log = SqliteChangeLog(self.database)
@@ -109,6 +115,22 @@ class App:
             index_positions=self._index_positions,
         )
 
+    @cached_property
+    def code(self) -> Code:
+        self._facts = SqliteFacts(Database(self.data / "code-facts.db", durable=False))
+        store = SqliteRepositories(self.database)
+        outside = Outside(
+            documents=self.store,
+            tokens=self.tokens,
+            git=SubprocessGit(),
+            clones=self.data / "repositories",
+            atomically=self.database.transaction,
+            try_lock=ProcessLock(self.data / "locks" / "code").try_hold,
+            catch_up=self.follower.catch_up,
+            chunk_tokens=self.settings.chunk_tokens,
+        )
+        return Code(SqliteCodeGraph(self.database), store, IndexRepositories(store, self._facts, outside))
+
     @property
     def search(self) -> HybridSearch:
         return self._current().search
@@ -145,7 +167,7 @@ class App:
         return export_lines(self.database, vectors=vectors)
 
     def import_lines(self, lines: Iterable[str]) -> dict[str, int]:
-        self.concepts  # noqa: B018 -- every part must have its tables before rows come for them
+        self.concepts, self.code  # noqa: B018 -- every part must have its tables before rows come for them
         counts = import_lines(self.database, lines)
         self.vendor_facts.recount()
         self.catch_up()
@@ -172,6 +194,8 @@ class App:
         if self._background is not None:
             self._background.stop()
             self.concepts.upkeep.stop()
+        if self._facts is not None:
+            self._facts.close()
         self.database.close()
 
     def _current(self) -> _ModelParts:

@@ -1,9 +1,8 @@
-"""Indexes repositories: reads, cuts, links and stores them. A reader sees the repository before or after, never between.
+"""Indexes repositories: reads, cuts, links and stores them. Readers see the state before or after, never between.
 
 Files, chunks and imports are shown as soon as they are read; calls follow in a second step, in place of the old ones.
 """
 
-import logging
 import shutil
 import time
 from collections.abc import Callable, Sequence
@@ -22,8 +21,6 @@ from trivium.model.progress import Progress, silent
 from trivium.ports.documents import DocumentDraft, DocumentStore
 from trivium.ports.repositories import Credentials, FactsCache, Git, IndexedFile, Repository, RepositoryStore
 from trivium.ports.tokens import TokenCounter
-
-logger = logging.getLogger(__name__)
 
 INTERRUPTED = "indexing was interrupted; update the repository to finish it"
 
@@ -167,8 +164,9 @@ class IndexRepositories:
             last_indexed=now,
             error_message="",
         )
-        if is_same(files, before) and last.last_indexed and not last.error_message:
-            self._store.note(replace(done, index_duration_ms=_since(started)))
+        if is_same(files, before) and last.status == "ready":
+            done = replace(done, index_duration_ms=_since(started))
+            self._store.note(done)
             return IndexReport(done, 0, 0, 0, 0, len(files), 0, tuple(reading.left_out))
         moved, removed = self._show_files(done, reading, files, drafts)
         graph = build_graph(target.name, reading.facts, reading.configs)

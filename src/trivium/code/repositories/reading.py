@@ -66,7 +66,9 @@ def read_checkout(root: Path, cache: FactsCache, before: Mapping[str, IndexedFil
 def check_reading(reading: Reading, root: Path) -> None:
     """A graph without functions would answer "0 impacted" to everything: that is an error, not a result."""
     if not root.is_dir():
-        raise InvalidInput(f"the folder {root.name} went away while it was read", field="source", code="INDEXING_FAILED")
+        raise InvalidInput(
+            f"the folder {root.name} went away while it was read", field="source", code="INDEXING_FAILED"
+        )
     if not reading.code:
         raise InvalidInput(
             "no source files in a supported language were found",

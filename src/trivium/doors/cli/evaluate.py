@@ -1,16 +1,19 @@
 """`trivium eval retrieval|extraction|callgraph`: how good the answers are, on public sets or on your own."""
 
+import gzip
+import json
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from trivium.doors.cli.context import chosen
 from trivium.doors.cli.output import bar, emit, note, say
 from trivium.doors.cli.vendors import evaluate_extraction
+from trivium.errors import InvalidInput
 
 if TYPE_CHECKING:
     from trivium.search.evaluate import EvalReport
@@ -20,6 +23,7 @@ def register(root: typer.Typer) -> None:
     group = typer.Typer(help="Measure the quality of answers on labelled data.", no_args_is_help=True)
     group.command(epilog="Example: trivium eval retrieval my-set/ --json")(retrieval)
     group.command("extraction", epilog="Example: trivium eval extraction dev.jsonl.gz --json")(evaluate_extraction)
+    group.command(epilog="Example: trivium eval callgraph cases.jsonl.gz --json")(callgraph)
     root.add_typer(group, name="eval")
 
 
@@ -48,6 +52,37 @@ def retrieval(
         emit(report.as_json())
     else:
         _tell(report)
+
+
+def callgraph(
+    file: Path = typer.Argument(
+        ..., exists=True, dir_okay=False, help="JSON lines, plain or .gz: files and callgraph of each case."
+    ),
+    as_json: bool = typer.Option(False, "--json", help="For machines."),
+) -> None:
+    """Precision and recall of call edges inside the cases' own files; complete and sound cases."""
+    from trivium.code.evaluate import evaluate_callgraphs
+
+    score = evaluate_callgraphs(_cases(file))
+    if as_json:
+        emit(score.as_dict())
+        return
+    say(f"precision {score.precision:.3f}, recall {score.recall:.3f}")
+    say(f"{score.cases} cases: {score.complete} complete (no false edge), {score.sound} sound (none missed)")
+
+
+def _cases(file: Path) -> Iterator[dict[str, Any]]:
+    with gzip.open(file, "rt", encoding="utf-8") if file.suffix == ".gz" else file.open(encoding="utf-8") as lines:
+        for number, line in enumerate(lines, start=1):
+            if not line.strip():
+                continue
+            try:
+                case = json.loads(line)
+                yield {"files": dict(case["files"]), "callgraph": dict(case["callgraph"])}
+            except (ValueError, KeyError, TypeError) as error:
+                raise InvalidInput(
+                    f"{file.name}, line {number} is no case", field="file", allowed=["files", "callgraph"]
+                ) from error
 
 
 def _tell(report: "EvalReport") -> None:

@@ -18,7 +18,7 @@ from trivium.doors.cli.context import chosen
 from trivium.doors.cli.output import complain
 from trivium.errors import InvalidInput, NotFound, TriviumError
 
-COMMANDS: tuple[str, ...] = ("documents", "search", "upkeep", "evaluate", "demo")
+COMMANDS: tuple[str, ...] = ("documents", "search", "code", "upkeep", "evaluate", "demo")
 COMMANDS += ("vendors", "concepts", "serve", "keys", "audit", "cache", "schema", "settings")
 
 # Typer carries a click of its own and gives no public name to the base of its usage errors.

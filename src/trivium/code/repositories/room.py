@@ -1,0 +1,25 @@
+"""The code room: the graph, the repositories in it, and how questions about them fare."""
+
+import time
+from collections.abc import Collection
+
+from trivium.code.metrics import GraphMetrics
+from trivium.code.repositories.freshness import fresh_files
+from trivium.code.repositories.index import IndexRepositories
+from trivium.ports.code_graph import CodeGraphStore
+from trivium.ports.repositories import IndexedFile, RepositoryStore
+
+
+class Code:
+    def __init__(self, graph: CodeGraphStore, store: RepositoryStore, repositories: IndexRepositories) -> None:
+        self.graph, self.repositories = graph, repositories
+        self.metrics = GraphMetrics(time.time)
+        self._store = store
+
+    def files(self, name: str, paths: Collection[str]) -> dict[str, IndexedFile]:
+        return self._store.files(name, paths)
+
+    def fresh(self, name: str, paths: Collection[str]) -> dict[str, bool]:
+        """Which of these indexed files are still what was indexed."""
+        known = {one.name: one for one in self._store.all()}
+        return fresh_files(self._store, known[name].location, name, paths) if name in known else {}

@@ -1,0 +1,146 @@
+"""`trivium index`, `repos`, `update`, `unindex`, `watch`: repositories in, up to date, and out."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from trivium.doors.cli.context import opened
+from trivium.doors.cli.output import bar, emit, note, say
+from trivium.errors import InvalidInput, ModelUnavailable
+
+if TYPE_CHECKING:
+    from trivium.app import App
+    from trivium.code.repositories.index import IndexReport
+
+VECTORS = typer.Option(True, "--vectors/--no-vectors", help="Wait for the vectors, or leave them for later.")
+JSON = typer.Option(False, "--json", help="For machines.")
+
+
+def register(root: typer.Typer) -> None:
+    root.command(epilog="Example: trivium index ~/work/my-api --name my-api")(index)
+    root.command(epilog="Example: trivium repos")(repos)
+    root.command(epilog="Example: trivium update my-api")(update)
+    root.command(epilog="Example: trivium unindex my-api")(unindex)
+    root.command(epilog="Example: trivium watch my-api")(watch)
+
+
+def index(
+    source: str = typer.Argument(..., help="A folder, or a git URL.", metavar="PATH|GIT-URL"),
+    name: str | None = typer.Option(None, help="What to call it; default: the last part of the path or URL."),
+    branch: str | None = typer.Option(None, help="Branch of a git URL; default: the remote's own."),
+    vectors: bool = VECTORS,
+    as_json: bool = JSON,
+) -> None:
+    """Take a repository in: code search and the dependency graph. Again: what changed since."""
+    with opened() as app:
+        with bar("reading", "files", quiet=as_json) as progress:
+            report = app.code.repositories.index(source, name, branch, progress)
+        waiting = _embed(app, as_json) if vectors else app.embedding.pending()
+    _tell(report, waiting, as_json)
+
+
+def repos(as_json: bool = JSON) -> None:
+    """The indexed repositories, and how each of them stands."""
+    from rich.markup import escape
+
+    from trivium.doors.mcp.code_answers import repositories
+
+    with opened() as app:
+        every = app.code.repositories.all()
+    if as_json:
+        emit(repositories(every))
+        return
+    for one in every:
+        counts = f"{one.file_count} files, {one.chunk_count} chunks, {one.function_count} functions"
+        say(f"[bold]{escape(one.name)}[/]  {one.status}  {counts}  [dim]{escape(one.url)} {one.last_indexed}[/]")
+        if one.error_message:
+            note(f"  [yellow]{escape(one.error_message)}[/]")
+    if not every:
+        say("nothing yet: take a repository in with trivium index")
+
+
+def update(
+    names: list[str] = typer.Argument(None, help="Repositories; default: all."),
+    vectors: bool = VECTORS,
+    as_json: bool = JSON,
+) -> None:
+    """Bring repositories up to date: fetches git URLs, reads what changed, follows renames, drops what is gone."""
+    reports = []
+    with opened() as app:
+        for name in names or [one.name for one in app.code.repositories.all()]:
+            with bar(f"reading {name}", "files", quiet=as_json) as progress:
+                reports.append(app.code.repositories.update(name, progress))
+        waiting = _embed(app, as_json) if vectors else app.embedding.pending()
+    if as_json:
+        emit([_for_machines(report, waiting) for report in reports])
+        return
+    for report in reports:
+        _tell(report, waiting, as_json=False)
+
+
+def unindex(
+    names: list[str] = typer.Argument(..., help="Repositories, as trivium repos shows them."), as_json: bool = JSON
+) -> None:
+    """Forget repositories, with their chunks and graphs. Folders that were indexed in place stay as they are."""
+    with opened() as app:
+        gone = [app.code.repositories.remove(name) for name in names]
+    if as_json:
+        emit({"removed": [one.name for one in gone], "chunks": sum(one.chunk_count for one in gone)})
+    else:
+        say(f"removed {', '.join(one.name for one in gone)}: {sum(one.chunk_count for one in gone)} chunks")
+
+
+def watch(
+    name: str = typer.Argument(..., help="A repository that was indexed from a folder."),
+    wait_ms: int = typer.Option(500, min=50, help="Quiet time after a change before it is read."),
+) -> None:
+    """Keep a repository up to date while its files change, until you stop it."""
+    from watchfiles import watch as changes
+
+    with opened() as app:
+        repository = app.code.repositories.get(name)
+        if repository.is_cloned:
+            raise InvalidInput(f"{name} comes from a git URL", field="name", hint=f"trivium update {name}")
+        note(f"watching {repository.location}; stop with Ctrl-C")
+        for _ in changes(Path(repository.location), debounce=wait_ms, raise_interrupt=False):
+            report = app.code.repositories.update(name)
+            _tell(report, _embed(app, quiet=True), as_json=False)
+
+
+def _embed(app: "App", quiet: bool) -> int:
+    """Computes the vectors that are missing; answers how many still are."""
+    try:
+        with bar("vectors", "chunks", quiet=quiet) as progress:
+            app.embedding.run(progress)
+    except ModelUnavailable as error:
+        note(f"[yellow]no vectors:[/] {error.message}; search goes on with keywords. {error.hint or ''}")
+    return app.embedding.pending()
+
+
+def _for_machines(report: "IndexReport", waiting: int) -> dict[str, object]:
+    from trivium.doors.mcp.code_answers import indexed
+
+    return indexed(report) | {"waiting_for_vectors": waiting}
+
+
+def _tell(report: "IndexReport", waiting: int, as_json: bool) -> None:
+    from rich.markup import escape
+
+    if as_json:
+        emit(_for_machines(report, waiting))
+        return
+    for item in report.left_out:
+        note(f"[yellow]left out[/] {escape(item.path)}: {escape(item.reason)}")
+    counts = {
+        "added": report.added,
+        "updated": report.updated,
+        "moved": report.moved,
+        "removed": report.removed,
+        "unchanged": report.unchanged,
+    }
+    files = ", ".join(f"{number} {word}" for word, number in counts.items() if number) or "no files"
+    one = report.repository
+    say(f"[bold]{escape(one.name)}[/]: {files}; {one.function_count} functions, {one.chunk_count} chunks")
+    if waiting:
+        note(f"{waiting} chunks still wait for their vectors")

@@ -1,0 +1,295 @@
+"""The code toolset: search in indexed repositories, and questions to their dependency graph.
+
+Seed 003 field for field. Edges also carry how they were resolved and how sure that is; results say whether the file
+still is what was indexed.
+"""
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import Field
+
+from trivium.doors.mcp import code_answers as answers
+from trivium.doors.mcp.tools import Body, Call, Reply, Tool, tool
+from trivium.errors import ModelUnavailable, TriviumError
+from trivium.model.filters import Equals
+from trivium.model.hits import Hit, Ranking, SearchQuery
+
+if TYPE_CHECKING:
+    from trivium.code.repositories.room import Code
+
+FEW_CHUNKS = 64  # embedded at once where an answer needs them
+LONG_S = 3600.0
+
+Depth = Annotated[int, Field(ge=1, le=5, description="Levels to follow")]
+EntityPath = Annotated[
+    str, Field(min_length=1, max_length=1000, description="path, name, path::name or path::Class.method")
+]
+RepositoryName = Annotated[str, Field(min_length=1, max_length=200, description="Repository name")]
+Relationships = Annotated[
+    list[Literal["imports", "calls", "extends", "implements", "references"]] | None,
+    Field(min_length=1, description="Only these; default all"),
+]
+
+
+def tools(served: frozenset[str]) -> Sequence[Tool]:
+    """Without the knowledge toolset beside it, the search goes by the seed's own name."""
+    search = search_code if "knowledge" in served else replace(search_code, name="semantic_search")
+    return (
+        search,
+        list_indexed_repositories,
+        get_dependencies,
+        get_dependents,
+        get_architecture,
+        find_path,
+        get_graph_metrics,
+        index_repository,
+        remove_repository,
+        get_index_status,
+    )
+
+
+def _code(call: Call) -> "Code":
+    return call.app.code
+
+
+@tool(scope="read", errors=answers.error_body, invalid=answers.invalid, failure_code="SEARCH_FAILED")
+def search_code(
+    call: Call,
+    query: Annotated[str, Field(min_length=1, max_length=1000, description="In words, or names of the code")],
+    limit: Annotated[int, Field(ge=1, le=50)] = 10,
+    threshold: Annotated[float, Field(ge=0, le=1, description="Least similarity")] = 0.7,
+    repository: Annotated[str | None, Field(min_length=1, description="Only this repository")] = None,
+) -> Reply:
+    """Search the code of indexed repositories by meaning and by names; gives snippets with file and lines."""
+    code = _code(call)
+    searched = [code.repositories.get(repository)] if repository else code.repositories.all()
+    with suppress(ModelUnavailable):  # the search itself then says that it went without vectors
+        if 0 < call.app.embedding.pending() <= FEW_CHUNKS:
+            call.app.embedding.run()
+    embedded = answers.elapsed(call)
+    condition = Equals("repository", repository) if repository else None
+    asked = SearchQuery(query, limit=50, sources=("code",), condition=condition)
+    ranking = call.app.search.search(asked)
+    hits = [hit for hit in ranking.hits if _is_near(hit, threshold)][:limit]
+    results = _with_lines(call, hits)
+    took = answers.elapsed(call)
+    metadata: Body = {
+        "total_matches": len(results),
+        "query_time_ms": took,
+        "embedding_time_ms": embedded,
+        "search_time_ms": took - embedded,
+        "repositories_searched": [one.name for one in searched],
+    }
+    return Reply({"results": results, "metadata": metadata | _limits(ranking)}, seen=[hit.chunk_id for hit in hits])
+
+
+def _is_near(hit: Hit, threshold: float) -> bool:
+    """A chunk without a vector yet has no similarity: it counts where its words answer the query."""
+    if hit.similarity_score is None:
+        return bool(hit.bm25_score)
+    return hit.similarity_score >= threshold
+
+
+def _limits(ranking: Ranking) -> Body:
+    body: Body = {}
+    if ranking.missing_vectors:
+        body["waiting_for_vectors"] = ranking.missing_vectors
+    if ranking.degraded:
+        body["degraded"] = ranking.degraded
+    return body
+
+
+def _with_lines(call: Call, hits: Sequence[Hit]) -> list[Body]:
+    code = _code(call)
+    chunks = {chunk.chunk_id: chunk for chunk in call.app.chunks.get([hit.chunk_id for hit in hits])}
+    paths: dict[str, set[str]] = {}
+    for chunk in chunks.values():
+        paths.setdefault(str(chunk.metadata["repository"]), set()).add(chunk.source_file)
+    files = {(name, path): file for name, some in paths.items() for path, file in code.files(name, some).items()}
+    fresh = {(name, path): is_it for name, some in paths.items() for path, is_it in code.fresh(name, some).items()}
+    shown = []
+    for hit in hits:
+        if hit.chunk_id in chunks:
+            chunk = chunks[hit.chunk_id]
+            place = (str(chunk.metadata["repository"]), chunk.source_file)
+            shown.append(answers.found_chunk(hit, chunk, files.get(place), fresh.get(place)))
+    return shown
+
+
+@tool(scope="read", errors=answers.error_body, invalid=answers.invalid)
+def list_indexed_repositories(call: Call) -> Body:
+    """Indexed repositories with status, counts and when they were indexed."""
+    return answers.repositories(_code(call).repositories.all())
+
+
+@tool(scope="read", errors=answers.error_body, invalid=answers.invalid)
+def get_dependencies(
+    call: Call,
+    entity_type: Literal["file", "function", "class"],
+    entity_path: EntityPath,
+    repository: RepositoryName,
+    depth: Depth = 1,
+    relationship_types: Relationships = None,
+) -> Body:
+    """What a file, function or class imports, calls, extends, implements or refers to."""
+    from trivium.code.dependencies import get_dependencies as ask
+
+    graph = _code(call).graph
+    return _timed(
+        call,
+        "getDependencies",
+        "dependencies",
+        lambda: ask(graph, entity_type, entity_path, repository, depth, relationship_types),
+    )
+
+
+@tool(scope="read", errors=answers.error_body, invalid=answers.invalid)
+def get_dependents(
+    call: Call,
+    entity_type: Literal["file", "function", "class", "package"],
+    entity_path: EntityPath,
+    repository: Annotated[str | None, Field(min_length=1, max_length=200, description="Default: all")] = None,
+    depth: Depth = 1,
+    include_cross_repo: Annotated[bool, Field(description="Dependents in other repositories too")] = False,
+) -> Body:
+    """Who imports, calls or extends it: the impact of a change, at least and at most, with what could be hidden."""
+    from trivium.code.dependents import get_dependents as ask
+
+    graph = _code(call).graph
+    return _timed(
+        call,
+        "getDependents",
+        "dependents",
+        lambda: ask(graph, entity_type, entity_path, repository, depth, include_cross_repo),
+    )
+
+
+@tool(scope="read", errors=answers.error_body, invalid=answers.invalid)
+def get_architecture(
+    call: Call,
+    repository: RepositoryName,
+    detail_level: Literal["packages", "modules", "files", "entities"],
+    scope: Annotated[str | None, Field(max_length=1000, description="Only this folder")] = None,
+    include_external: Annotated[bool, Field(description="External packages too")] = False,
+) -> Body:
+    """How a repository is laid out, and which part depends on which."""
+    from trivium.code.architecture import get_architecture as ask
+
+    graph = _code(call).graph
+    return _timed(
+        call,
+        "getArchitecture",
+        "module_dependencies",
+        lambda: ask(graph, repository, detail_level, scope, include_external),
+    )
+
+
+@tool(scope="read", errors=answers.error_body, invalid=answers.invalid)
+def find_path(
+    call: Call,
+    from_entity: EntityPath,
+    to_entity: EntityPath,
+    repository: RepositoryName,
+    max_hops: Annotated[int, Field(ge=1, le=20)] = 10,
+    relationship_types: Relationships = None,
+) -> Body:
+    """The shortest chain of relationships from one entity to another."""
+    from trivium.code.paths import find_path as ask
+
+    graph = _code(call).graph
+    return _timed(
+        call, "getPath", "path", lambda: ask(graph, from_entity, to_entity, repository, max_hops, relationship_types)
+    )
+
+
+@tool(scope="read", errors=answers.error_body, invalid=answers.invalid)
+def get_graph_metrics(
+    call: Call,
+    query_type: Literal["all", "getDependencies", "getDependents", "getPath", "getArchitecture"] = "all",
+) -> Body:
+    """Counts and times of the graph queries this server has answered."""
+    return _code(call).metrics.report(query_type)
+
+
+@tool(
+    scope="admin", errors=answers.error_body, invalid=answers.invalid, deadline_s=LONG_S, open_world=True,
+    failure_code="INDEXING_FAILED",
+)  # fmt: skip
+def index_repository(
+    call: Call,
+    source: Annotated[str, Field(min_length=1, max_length=2000, description="Folder, or git URL")],
+    name: Annotated[str | None, Field(max_length=100, description="Default: last part of the source")] = None,
+    branch: Annotated[str | None, Field(min_length=1, max_length=200, description="Of a git URL")] = None,
+) -> Body:
+    """Take a repository in, or bring it up to date. Searchable and answerable when it returns."""
+
+    def progress(done: int, total: int, what: str) -> None:
+        call.check()
+        call.progress(done, total, what)
+
+    return answers.indexed(_code(call).repositories.index(source, name, branch, progress))
+
+
+@tool(scope="admin", errors=answers.error_body, invalid=answers.invalid, destructive=True)
+def remove_repository(call: Call, repository: RepositoryName) -> Body:
+    """Forget an indexed repository, its chunks and its graph. Files on disk stay."""
+    gone = _code(call).repositories.remove(repository)
+    return {
+        "success": True,
+        "repository": gone.name,
+        "removed_files": gone.file_count,
+        "removed_chunks": gone.chunk_count,
+    }
+
+
+@tool(scope="read", errors=answers.error_body, invalid=answers.invalid)
+def get_index_status(
+    call: Call,
+    repository: Annotated[str | None, Field(min_length=1, max_length=200, description="Default: all")] = None,
+) -> Body:
+    """Where indexing stands: status, progress, chunks that wait for vectors."""
+    rooms = _code(call).repositories
+    chosen = [rooms.get(repository)] if repository else rooms.all()
+    body = answers.repositories(chosen)
+    for row in body["repositories"]:
+        reached = rooms.progress(row["name"])
+        if reached is not None:
+            row["progress"] = {"files_read": reached[0], "files_total": reached[1]}
+    return body | {"waiting_for_vectors": _waiting(call)}
+
+
+def _waiting(call: Call) -> int | None:
+    try:
+        return call.app.embedding.pending()
+    except ModelUnavailable:
+        return None
+
+
+def _timed(call: Call, query_type: str, listed: str, ask: Callable[[], dict[str, Any]]) -> Body:
+    """Runs a graph query, writes down how it went, and says how fresh the files are that it names."""
+    metrics = _code(call).metrics
+    try:
+        body = ask()
+    except TriviumError:
+        metrics.record(query_type, answers.elapsed(call), failed=True)
+        raise
+    _mark_fresh(call, body.get("dependencies") or body.get("dependents") or ())
+    body["metadata"]["query_time_ms"] = answers.elapsed(call)
+    metrics.record(query_type, answers.elapsed(call), len(body[listed] or ()))
+    return body
+
+
+def _mark_fresh(call: Call, entries: Sequence[Body]) -> None:
+    paths: dict[str, set[str]] = {}
+    for entry in entries:
+        if entry["repository"]:
+            paths.setdefault(entry["repository"], set()).add(entry["path"].partition("::")[0])
+    for name, some in paths.items():
+        fresh = _code(call).fresh(name, some)
+        for entry in entries:
+            path = entry["path"].partition("::")[0]
+            if entry["repository"] == name and path in fresh:
+                entry["metadata"]["fresh"] = fresh[path]
