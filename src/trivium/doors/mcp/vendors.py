@@ -35,7 +35,7 @@ OUTPUT: dict[str, Any] = {
     "properties": {
         "_metadata": _OBJECT,
         "results": {"anyOf": [_OBJECT, {"type": "array"}]},
-        "pagination": {"type": ["object", "null"]},
+        "pagination": {"anyOf": [{"type": "object"}, {"type": "null"}]},
         "execution_context": _OBJECT,
         "warnings": {"type": "array"},
         "error": _OBJECT,
