@@ -1,0 +1,87 @@
+"""`trivium index|repos|update|unindex` and `trivium eval callgraph` as a person types them."""
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from code_repository import write_repository
+from trivium.doors.cli.context import chosen
+from trivium.doors.cli.main import run
+
+
+class Shell:
+    def __init__(self, capsys: pytest.CaptureFixture[str], data: Path) -> None:
+        self._capsys, self._data = capsys, data
+
+    def __call__(self, *words: str | Path, code: int = 0) -> str:
+        self._capsys.readouterr()
+        got = run(["--data", str(self._data), *map(str, words)])
+        captured = self._capsys.readouterr()
+        self.errors = captured.err
+        assert got == code, captured
+        return captured.out
+
+    def json(self, *words: str | Path) -> Any:
+        return json.loads(self(*words, "--json"))
+
+
+@pytest.fixture
+def shell(capsys: pytest.CaptureFixture[str], data: Path, monkeypatch: pytest.MonkeyPatch) -> Shell:
+    monkeypatch.setenv("TRIVIUM_MODEL", "hashing-64")
+    monkeypatch.setattr(chosen, "data", None)
+    return Shell(capsys, data)
+
+
+def test_index_search_update_and_unindex(shell: Shell, tmp_path: Path) -> None:
+    folder = write_repository(tmp_path / "my-api")
+    made = shell.json("index", folder, "--name", "api")
+    assert (made["repository"]["status"], made["files"]["added"], made["waiting_for_vectors"]) == ("ready", 5, 0)
+    assert [row["name"] for row in shell.json("repos")["repositories"]] == ["api"]
+    assert shell.json("search", "validateToken")["results"][0]["source_file"] == "src/utils/jwt.ts"
+    (folder / "src/routes/api.ts").unlink()
+    (updated,) = shell.json("update")
+    assert (updated["files"]["removed"], updated["files"]["unchanged"]) == (1, 4)
+    assert shell.json("unindex", "api")["removed"] == ["api"]
+    assert shell.json("repos")["repositories"] == []
+    assert "trivium index" in shell("repos")
+
+
+def test_people_read_what_was_done_and_what_was_left_out(shell: Shell, tmp_path: Path) -> None:
+    folder = write_repository(tmp_path / "my-api")
+    write_repository(folder, {"vendor/lib.js": "function pad() {}\n"})
+    assert "my-api: 5 added; 6 functions" in shell("index", folder)
+    assert "vendor: vendored" in shell.errors
+    assert "ready" in shell("repos")
+    assert "5 unchanged" in shell("update", "my-api")
+
+
+def test_wrong_calls_name_the_way_out(shell: Shell, tmp_path: Path) -> None:
+    shell("index", tmp_path / "nowhere", code=2)
+    assert "no such folder" in shell.errors
+    shell("index", write_repository(tmp_path / "my-api"), "--no-vectors")
+    shell("update", "my-app", code=2)
+    assert "my-api" in shell.errors
+    shell("unindex", "my-app", code=2)
+    assert "my-api" in shell.errors
+
+
+def test_call_graphs_are_measured(shell: Shell, tmp_path: Path) -> None:
+    case = {
+        "files": {"main.py": "def f():\n    pass\n\ndef g():\n    f()\n\ng()\n"},
+        "callgraph": {"main": ["main.g"], "main.g": ["main.f"], "main.f": ["main.g"]},
+    }
+    file = tmp_path / "cases.jsonl.gz"
+    file.write_bytes(gzip.compress(json.dumps(case).encode() + b"\n"))
+    assert shell.json("eval", "callgraph", file) == {
+        "internal": {"precision": 1.0, "recall": pytest.approx(2 / 3)},
+        "cases": 1,
+        "complete": 1,
+        "sound": 0,
+    }
+    assert "1 cases: 1 complete" in shell("eval", "callgraph", file)
+    file.write_bytes(gzip.compress(b'{"files": {}}\n'))
+    shell("eval", "callgraph", file, code=2)
+    assert "line 1" in shell.errors
