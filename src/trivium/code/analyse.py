@@ -57,7 +57,7 @@ def pack(facts: ops.FileFacts) -> bytes:
 
 
 def unpack(packed: bytes) -> ops.FileFacts:
-    version, language, path, lines, definitions, imports, functions, classes, calls, notes = marshal.loads(packed)
+    version, language, path, lines, definitions, imports, functions, classes, calls, notes, names = marshal.loads(packed)
     return ops.FileFacts(
         version,
         language,
@@ -69,6 +69,7 @@ def unpack(packed: bytes) -> ops.FileFacts:
         [ops.ClassBody(*c) for c in classes],
         calls,
         notes,
+        names,
     )
 
 

@@ -8,7 +8,7 @@ from trivium.code.typed_calls import TypedProgram
 from trivium.model.code import CONFIDENCE, BlindSpot, Edge, Relationship, Resolution
 
 _STRENGTH: dict[Resolution, int] = {"name_match": 0, "inferred": 1, "exact": 2}
-_OTHER_COMMON = "read write close map filter forEach push then catch toString slice length log find reduce test".split()
+_OTHER_COMMON = ("read", "write", "close", "map", "filter", "forEach", "push", "then", "catch", "toString", "slice", "test")
 # Calls of these on an unknown receiver are nearly always calls of the language's own containers.
 _COMMON = frozenset(
     name for names in (dir(str), dir(dict), dir(list), dir(set), dir(bytes), _OTHER_COMMON) for name in names

@@ -59,7 +59,8 @@ class PythonWalker(PythonExpressions):
 
     def expression_statement(self, node: "Node") -> None:
         for child in node.named_children:
-            self.expression(child)
+            if child.type != "string":  # a docstring
+                self.expression(child)
 
     # definitions
 
@@ -252,6 +253,8 @@ class PythonWalker(PythonExpressions):
         for child in node.named_children:
             if self.scope.kind != ops.MODULE:
                 self.scope.outer_names[self.text(child)] = node.type == "global_statement"
+                if node.type == "global_statement":
+                    self.global_names.add(self.text(child))
 
     def import_statement(self, node: "Node") -> None:
         for child in node.named_children:

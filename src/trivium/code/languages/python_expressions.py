@@ -33,7 +33,10 @@ class PythonExpressions(Walker):
         return self.text(child) if child is not None else ""
 
     def expression(self, node: "Node") -> int:
-        method = _EXPRESSIONS.get(node.type)
+        kind = node.type
+        if kind == "identifier":  # two in five nodes
+            return self.scope.read(self.text(node))
+        method = _EXPRESSIONS.get(kind)
         if method is None:
             return ANY
         self.depth += 1

@@ -116,3 +116,4 @@ class FileFacts(NamedTuple):
     classes: list[ClassBody]
     calls: list[Any]  # statically typed languages: see lowering/typed.py
     notes: list[tuple[str, int, str]]  # blind spots: reason, line, name
+    names: list[str]  # module variables that some code here assigns

@@ -12,7 +12,7 @@ from trivium.code.lowering import ops
 Env = dict[str, int]
 ANY = -1  # the register of a value nobody tracks
 
-_UNRESOLVED = -2
+_DIFFERENT = -2
 
 
 class Loop:
@@ -79,7 +79,7 @@ class Scope:
         return dst
 
     def union(self, registers: Iterable[int]) -> int:
-        known = tuple(dict.fromkeys(r for r in registers if r >= 0))
+        known = tuple(dict.fromkeys([r for r in registers if r >= 0]))
         if not known:
             return ANY
         return known[0] if len(known) == 1 else self.value(ops.UNION, known)
@@ -201,13 +201,14 @@ class Scope:
         self.env = self.join(left) if left else start
 
     def join(self, envs: list[Env]) -> Env:
-        if len(envs) == 1:
-            return envs[0]
-        joined: Env = {}
-        for env in envs:
-            for name in env:
-                if name not in joined:
-                    joined[name] = self.union(other[name] for other in envs if name in other)
+        """What is known after any of several ways: the same register where they agree, a join where they differ."""
+        joined = dict(envs[0])
+        for env in envs[1:]:
+            for name, register in env.items():
+                if joined.setdefault(name, register) != register:
+                    joined[name] = _DIFFERENT
+        for name in [n for n, register in joined.items() if register == _DIFFERENT]:
+            joined[name] = self.union([env[name] for env in envs if name in env])
         return joined
 
     def loop(self, body: Callable[[], None]) -> None:

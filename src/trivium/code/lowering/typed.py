@@ -206,6 +206,7 @@ class TypedWalker:
             [],
             [typed],
             self.notes,
+            [],
         )
 
 

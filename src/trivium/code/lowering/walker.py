@@ -27,6 +27,7 @@ class Walker:
         self.functions: list[Any] = [None]
         self.classes: list[ops.ClassBody] = []
         self.notes: list[tuple[str, int, str]] = []
+        self.global_names: set[str] = set()  # declared so inside functions
         self.owner = -1  # innermost definition around the current node
         self.prefix = ""  # its qualified name, with a dot
         self.depth = 0
@@ -110,6 +111,7 @@ class Walker:
             self.classes,
             [],
             self.notes,
+            sorted(self.scope.names | self.global_names),
         )
 
     def unknown(self, node: "Node") -> int:

@@ -7,18 +7,28 @@ from trivium.code.lowering import ops
 
 
 class FlatBody:
-    """`uses[r]` is the mask of the ops that read register r; `this` of those that read the receiver."""
+    """`uses()[r]` is the mask of the ops that read register r; half the functions never need it, so it is made late."""
 
-    __slots__ = ("_phis", "ops", "this", "uses")
+    __slots__ = ("_phis", "_uses", "function", "ops", "this")
 
     def __init__(self, function: ops.Function) -> None:
+        self.function = function
         self.ops: list[Any] = []
-        self._phis: list[int] = []
-        self._open(function.ops)
-        self.uses = [0] * (function.registers + 1)
         self.this = 0
-        bit = 1
-        uses = self.uses
+        self._phis: list[int] = []
+        self._uses: list[int] | None = None
+        if any(op[0] in (ops.LOOP, ops.WEAK) for op in function.ops):
+            self._open(function.ops)
+        else:
+            self.ops = function.ops
+
+    def uses(self) -> list[int]:
+        if self._uses is None:
+            self._uses = self._collect()
+        return self._uses
+
+    def _collect(self) -> list[int]:
+        uses, bit = [0] * (self.function.registers + 1), 1
         for op in self.ops:
             code = op[0]
             for position in _SINGLE[code]:
@@ -32,6 +42,7 @@ class FlatBody:
             if code in (ops.THIS, ops.SUPER):
                 self.this |= bit
             bit <<= 1
+        return uses
 
     def _open(self, body: Any) -> None:
         for op in body:

@@ -7,7 +7,7 @@ spreads, and whoever calls it is told that the callee is not known.
 
 from typing import Any
 
-MAX_VALUES = 24
+MAX_VALUES = 16
 MAX_CONSTANTS = 6
 EMPTY: frozenset[int] = frozenset()
 

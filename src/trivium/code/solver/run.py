@@ -16,7 +16,7 @@ from trivium.code.solver.values import ValueOps
 class Interpreter(ValueOps):
     def run_again(self, summary: Summary, frame: Frame, flat: FlatBody) -> None:
         """Only the ops that have something new to see, and then those that use what these produce."""
-        handlers, regs, uses, body = _HANDLERS, frame.regs, flat.uses, flat.ops
+        handlers, regs, uses, body = _HANDLERS, frame.regs, flat.uses(), flat.ops
         steps = 4 * len(body) + 40
         while summary.dirty and steps:
             steps -= 1

@@ -134,22 +134,31 @@ class Solver(Interpreter):
                 self.run_summary(summary)
 
     def run_summary(self, summary: Summary) -> None:
-        body = summary.function
         flat = self.flat_body(summary.number)
-        frame = summary.frame
         self.stack.append(summary.number)
+        frame = summary.frame
         if frame is None:
-            frame = self.first_frame(summary, flat)
+            frame = self.first_frame(summary)
             summary.dirty = 0
             self.run_first(frame, flat)
             summary.dirty |= flat.rounds(frame.regs)
-        for (_, register, _), cell in zip(body.params, summary.params, strict=True):
-            frame.regs[register] = cell.values
-        frame.this = summary.this.values
-        self.run_again(summary, frame, flat)
+        self.take_in(summary, frame, flat)
+        if summary.dirty:
+            self.run_again(summary, frame, flat)
         self.stack.pop()
         self.add(summary.result, frame.result - self.heap.plain)
         self.add(summary.yields, frame.yields - self.heap.plain)
+
+    def take_in(self, summary: Summary, frame: Frame, flat: FlatBody) -> None:
+        """Arguments that have come since the last run."""
+        for (_, register, _), cell in zip(summary.function.params, summary.params, strict=True):
+            if frame.regs[register] is not cell.values:
+                frame.regs[register] = cell.values
+                summary.dirty |= flat.uses()[register]
+        if frame.this is not summary.this.values:
+            frame.this = summary.this.values
+            flat.uses()
+            summary.dirty |= flat.this
 
     def flat_body(self, number: int) -> FlatBody:
         found = self._flat.get(number)
@@ -157,7 +166,7 @@ class Solver(Interpreter):
             found = self._flat[number] = FlatBody(self.program.functions[number])
         return found
 
-    def first_frame(self, summary: Summary, flat: FlatBody) -> Frame:
+    def first_frame(self, summary: Summary) -> Frame:
         body = summary.function
         unit = self.program.unit_of[summary.number]
         frame = summary.frame = Frame(summary.number, unit, body.registers, summary.outer, summary.env, summary)
@@ -168,9 +177,9 @@ class Solver(Interpreter):
                     self.add(summary.params[index], values)
             self.add(summary.this, self.entry_this(function))
         for (_, register, _), cell in zip(body.params, summary.params, strict=True):
-            cell.readers[summary] = flat.uses[register]
+            cell.readers[summary] = 0  # no op reads the cell: `take_in` hands its values on
             frame.regs[register] = cell.values
-        summary.this.readers[summary] = flat.this
+        summary.this.readers[summary] = 0
         frame.this = summary.this.values
         return frame
 

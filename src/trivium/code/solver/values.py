@@ -50,9 +50,7 @@ class ValueOps(Calls):
     def module_names(self, unit: int) -> set[str]:
         known = self._module_names.get(unit)
         if known is None:
-            known = self._module_names[unit] = set()
-            for function in self.program.units[unit].functions:
-                _collect_globals(function.ops, known)
+            known = self._module_names[unit] = set(self.program.units[unit].names)
         return known
 
     def store_global(self, frame: Frame, op: Any) -> None:
@@ -152,6 +150,8 @@ class ValueOps(Calls):
 
     def make_array(self, frame: Frame, op: Any) -> None:
         _, dst, _, items, spreads, _ = op
+        if not self.exact and items and not spreads and self.holds_nothing(frame, items):
+            return
         key = ("l", id(op), frame.context)
         made = self.heap.make(h.ARRAY, -1 if spreads else len(items), key, self.exact and not frame.weak)
         for index, register in enumerate(items):
@@ -161,6 +161,11 @@ class ValueOps(Calls):
         for register in spreads:
             self.write_key(frame, made, ANY_KEY, self.elements(frame, frame.regs[register]), False)
         frame.regs[dst] = frozenset((made,))
+
+    def holds_nothing(self, frame: Frame, items: tuple[int, ...]) -> bool:
+        """A written-out list of strings and numbers leads nowhere; there are very many of them."""
+        plain = self.heap.plain
+        return all(frame.regs[register] <= plain for register in items)
 
     def make_table(self, frame: Frame, op: Any) -> None:
         _, dst, pairs, spreads, _ = op
@@ -273,10 +278,3 @@ class ValueOps(Calls):
     def builtin(self, frame: Frame, op: Any) -> None:
         frame.regs[op[1]] = frozenset((self.heap.external(f"<builtin>.{op[2]}"),))
 
-
-def _collect_globals(body: Any, names: set[str]) -> None:
-    for op in body:
-        if op[0] == ops.SETG:
-            names.add(op[1])
-        elif op[0] == ops.LOOP:
-            _collect_globals(op[1], names)
