@@ -95,9 +95,11 @@ def _put_graph(db: sqlite3.Connection, graph: CodeGraph, keep_calls: bool) -> No
     )
     _drop_unused_packages(db)
     spots = json.dumps([astuple(spot) for spot in graph.blind_spots], ensure_ascii=False)
-    then = "NOTHING" if keep_calls else "UPDATE SET revision = excluded.revision, blind_spots = excluded.blind_spots"
+    also = "" if keep_calls else ", blind_spots = excluded.blind_spots"
     db.execute(
-        f"INSERT INTO code_graphs VALUES (?, ?, ?) ON CONFLICT (repository) DO {then}", (name, time.time_ns(), spots)
+        "INSERT INTO code_graphs VALUES (?, ?, ?)"
+        f" ON CONFLICT (repository) DO UPDATE SET revision = excluded.revision{also}",
+        (name, time.time_ns(), spots),
     )
 
 
