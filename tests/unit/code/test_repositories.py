@@ -87,6 +87,21 @@ def test_a_renamed_file_takes_its_chunks_along_and_a_deleted_one_takes_them_away
         callers(app, "handleLogin")
 
 
+def test_a_package_indexed_by_itself_knows_its_own_name(app: App, tmp_path: Path) -> None:
+    files = {
+        "shop/__init__.py": "",
+        "shop/prices.py": "def total():\n    return 1\n",
+        "shop/till.py": "from shop.prices import total\n\n\ndef pay():\n    return total()\n",
+    }
+    root = write_repository(tmp_path / "work", files)
+    app.code.repositories.index(str(root), "whole")
+    app.code.repositories.index(str(root / "shop"), "part")
+    assert callers(app, "total", "whole") == {"shop/till.py::pay"}
+    assert callers(app, "total", "part") == {"till.py::pay"}
+    found = get_dependents(app.code.graph, "file", "prices.py", "part")["dependents"]
+    assert ("till.py", "imports") in {(row["path"], row["relationship"]) for row in found}
+
+
 def test_a_removed_repository_leaves_nothing(app: App, folder: Path) -> None:
     app.code.repositories.index(str(folder))
     app.code.repositories.remove("my-api")

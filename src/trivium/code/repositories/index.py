@@ -13,6 +13,7 @@ from pathlib import Path
 
 from trivium.code.analyse import build_graph, file_graph
 from trivium.code.repositories.names import Address, choose_name, known, read_address
+from trivium.code.repositories.packaged import build_below, package_prefix
 from trivium.code.repositories.reading import Reading, check_reading, describe_files, is_same, read_checkout
 from trivium.code.repositories.walk import LeftOut
 from trivium.errors import Conflict, TriviumError
@@ -169,7 +170,7 @@ class IndexRepositories:
             self._store.note(done)
             return IndexReport(done, 0, 0, 0, 0, len(files), 0, tuple(reading.left_out))
         moved, removed = self._show_files(done, reading, files, drafts)
-        graph = build_graph(target.name, reading.facts, reading.configs)
+        graph = build_below(build_graph, package_prefix(root), target.name, reading.facts, reading.configs)
         done = replace(done, index_duration_ms=_since(started))
         self._store.replace(done, graph, files)
         added = sum(draft.source_file not in before for draft in drafts) - moved
@@ -182,7 +183,8 @@ class IndexRepositories:
         self, done: Repository, reading: Reading, files: Sequence[IndexedFile], drafts: Sequence[DocumentDraft]
     ) -> tuple[int, int]:
         """Chunks, symbols and imports, in one step. Answers how many files moved and how many are gone."""
-        graph = file_graph(done.name, reading.facts, reading.configs)
+        prefix = package_prefix(Path(done.location))
+        graph = build_below(file_graph, prefix, done.name, reading.facts, reading.configs)
         pending = BlindSpot("", 0, "budget", "calls are still being resolved")
         with self._outside.atomically():
             moved, removed = self._put_documents(done.name, drafts, {source.path for source in reading.code})
