@@ -101,3 +101,22 @@ def test_dependents_say_whether_their_file_is_still_the_same(serve: Serve, folde
     (folder / "src/services/auth.ts").write_text("// rewritten\n")
     answer = served.body("get_dependents", entity_type="function", entity_path="findUser", repository="my-api")
     assert {row["metadata"]["fresh"] for row in answer["dependents"]} == {False}
+
+
+def test_long_answers_come_in_parts_that_together_are_the_whole(serve: Serve, folder: Path, tmp_path: Path) -> None:
+    served = serve(data=tmp_path / "data", toolsets="code")
+    served.body("index_repository", source=str(folder))
+    asked = {"entity_type": "file", "entity_path": "src/routes/api.ts", "repository": "my-api", "depth": 5}
+    whole = served.body("get_dependencies", **asked)
+    assert "next_offset" not in whole["metadata"]
+    parts: list[dict[str, object]] = []
+    offset: int | None = 0
+    while offset is not None:
+        part = served.body("get_dependencies", limit=2, offset=offset, **asked)
+        assert part["metadata"]["total_count"] == len(whole["dependencies"]) > 2
+        parts += part["dependencies"]
+        offset = part["metadata"].get("next_offset")
+    assert parts == whole["dependencies"]
+    small = served.body("get_dependencies", budget_tokens=100, **asked)
+    assert 0 < len(small["dependencies"]) < len(whole["dependencies"])
+    assert small["metadata"]["next_offset"] == len(small["dependencies"])

@@ -7,11 +7,13 @@ still is what was indexed.
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from itertools import accumulate
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
 from trivium.doors.mcp import code_answers as answers
+from trivium.doors.mcp.envelope import json_text
 from trivium.doors.mcp.tools import Body, Call, Reply, Tool, tool
 from trivium.errors import ModelUnavailable, TriviumError
 from trivium.model.filters import Equals
@@ -32,6 +34,9 @@ Relationships = Annotated[
     list[Literal["imports", "calls", "extends", "implements", "references"]] | None,
     Field(min_length=1, description="Only these; default all"),
 ]
+Limit = Annotated[int, Field(ge=1, le=5000, description="Entries at most")]
+Offset = Annotated[int, Field(ge=0, description="metadata.next_offset of the part before")]
+Budget = Annotated[int | None, Field(ge=100, description="Fit the entries into so many tokens")]
 
 
 def tools(served: frozenset[str]) -> Sequence[Tool]:
@@ -133,6 +138,9 @@ def get_dependencies(
     repository: RepositoryName,
     depth: Depth = 1,
     relationship_types: Relationships = None,
+    limit: Limit = 500,
+    offset: Offset = 0,
+    budget_tokens: Budget = None,
 ) -> Body:
     """What a file, function or class imports, calls, extends, implements or refers to."""
     from trivium.code.dependencies import get_dependencies as ask
@@ -143,6 +151,7 @@ def get_dependencies(
         "getDependencies",
         "dependencies",
         lambda: ask(graph, entity_type, entity_path, repository, depth, relationship_types),
+        lambda body: _part(call, body, "dependencies", limit, offset, budget_tokens),
     )
 
 
@@ -154,6 +163,9 @@ def get_dependents(
     repository: Annotated[str | None, Field(min_length=1, max_length=200, description="Default: all")] = None,
     depth: Depth = 1,
     include_cross_repo: Annotated[bool, Field(description="Dependents in other repositories too")] = False,
+    limit: Limit = 500,
+    offset: Offset = 0,
+    budget_tokens: Budget = None,
 ) -> Body:
     """Who imports, calls or extends it: the impact of a change, at least and at most, with what could be hidden."""
     from trivium.code.dependents import get_dependents as ask
@@ -164,6 +176,7 @@ def get_dependents(
         "getDependents",
         "dependents",
         lambda: ask(graph, entity_type, entity_path, repository, depth, include_cross_repo),
+        lambda body: _part(call, body, "dependents", limit, offset, budget_tokens),
     )
 
 
@@ -268,18 +281,38 @@ def _waiting(call: Call) -> int | None:
         return None
 
 
-def _timed(call: Call, query_type: str, listed: str, ask: Callable[[], dict[str, Any]]) -> Body:
-    """Runs a graph query, writes down how it went, and says how fresh the files are that it names."""
+def _timed(
+    call: Call,
+    query_type: str,
+    listed: str,
+    ask: Callable[[], Body],
+    cut: Callable[[Body], None] = lambda _: None,
+) -> Body:
+    """Runs a graph query, writes down how it went, and cuts its answer to what was asked for."""
     metrics = _code(call).metrics
     try:
         body = ask()
     except TriviumError:
         metrics.record(query_type, answers.elapsed(call), failed=True)
         raise
-    _mark_fresh(call, body.get("dependencies") or body.get("dependents") or ())
+    count = len(body[listed] or ())
+    cut(body)
     body["metadata"]["query_time_ms"] = answers.elapsed(call)
-    metrics.record(query_type, answers.elapsed(call), len(body[listed] or ()))
+    metrics.record(query_type, answers.elapsed(call), count)
     return body
+
+
+def _part(call: Call, body: Body, listed: str, limit: int, offset: int, budget_tokens: int | None) -> None:
+    """Leaves the entries of one part, says how fresh their files are, and where the next part begins."""
+    total = len(body[listed])
+    shown = body[listed][offset : offset + limit]
+    _mark_fresh(call, shown)
+    if budget_tokens is not None:
+        sizes = accumulate(call.services.tokens.count([json_text(entry) for entry in shown]))
+        shown = shown[: sum(size <= budget_tokens for size in sizes)]
+    body[listed] = shown
+    if offset + len(shown) < total:
+        body["metadata"] |= {"returned_count": len(shown), "next_offset": offset + len(shown)}
 
 
 def _mark_fresh(call: Call, entries: Sequence[Body]) -> None:
