@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -85,3 +86,25 @@ def test_call_graphs_are_measured(shell: Shell, tmp_path: Path) -> None:
     file.write_bytes(gzip.compress(b'{"files": {}}\n'))
     shell("eval", "callgraph", file, code=2)
     assert "line 1" in shell.errors
+    file.write_bytes(b"not compressed")
+    shell("eval", "callgraph", file, code=2)
+    assert "cannot be read" in shell.errors
+
+
+def test_watching_reads_every_change_and_survives_a_bad_one(
+    shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = write_repository(tmp_path / "my-api")
+    shell("index", folder)
+
+    def changes(watched: Path, **_: object) -> Iterator[set[str]]:
+        assert watched == folder
+        (folder / "src").rename(tmp_path / "away")
+        yield set()
+        (tmp_path / "away").rename(folder / "src")
+        (folder / "src/new.py").write_text("def new():\n    return 1\n")
+        yield set()
+
+    monkeypatch.setattr("watchfiles.watch", changes)
+    assert "1 added, 5 unchanged" in shell("watch", "my-api")
+    assert "no source files" in shell.errors

@@ -197,6 +197,15 @@ def test_an_interrupted_indexing_is_noticed_and_finished(app: App, folder: Path)
     assert app.code.repositories.update("my-api").repository.status == "ready"
 
 
+def test_an_export_carries_the_graph(app: App, folder: Path, tmp_path: Path, open_data: Callable[..., App]) -> None:
+    app.code.repositories.index(str(folder))
+    copy = open_data(tmp_path / "copy")
+    copy.import_lines(list(app.export_lines()))
+    assert rows(copy) == rows(app)
+    assert callers(copy, "findUser") == {"src/services/auth.ts::authenticate"}
+    assert copy.code.repositories.update("my-api").unchanged == 5
+
+
 # git
 
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import typer
 
 from trivium.doors.cli.context import opened
-from trivium.doors.cli.output import bar, emit, note, say
-from trivium.errors import InvalidInput, ModelUnavailable
+from trivium.doors.cli.output import bar, complain, emit, note, say
+from trivium.errors import InvalidInput, ModelUnavailable, TriviumError
 
 if TYPE_CHECKING:
     from trivium.app import App
@@ -104,8 +104,11 @@ def watch(
             raise InvalidInput(f"{name} comes from a git URL", field="name", hint=f"trivium update {name}")
         note(f"watching {repository.location}; stop with Ctrl-C")
         for _ in changes(Path(repository.location), debounce=wait_ms, raise_interrupt=False):
-            report = app.code.repositories.update(name)
-            _tell(report, _embed(app, quiet=True), as_json=False)
+            try:
+                report = app.code.repositories.update(name)
+                _tell(report, _embed(app, quiet=True), as_json=False)
+            except TriviumError as error:
+                complain(error.message, error.hint)  # the next change may be better
 
 
 def _embed(app: "App", quiet: bool) -> int:

@@ -72,17 +72,23 @@ def callgraph(
 
 
 def _cases(file: Path) -> Iterator[dict[str, Any]]:
-    with gzip.open(file, "rt", encoding="utf-8") if file.suffix == ".gz" else file.open(encoding="utf-8") as lines:
-        for number, line in enumerate(lines, start=1):
-            if not line.strip():
-                continue
-            try:
-                case = json.loads(line)
-                yield {"files": dict(case["files"]), "callgraph": dict(case["callgraph"])}
-            except (ValueError, KeyError, TypeError) as error:
-                raise InvalidInput(
-                    f"{file.name}, line {number} is no case", field="file", allowed=["files", "callgraph"]
-                ) from error
+    try:
+        with gzip.open(file, "rt", encoding="utf-8") if file.suffix == ".gz" else file.open(encoding="utf-8") as lines:
+            for number, line in enumerate(lines, start=1):
+                if line.strip():
+                    yield _case(file, number, line)
+    except (OSError, EOFError, UnicodeDecodeError) as error:
+        raise InvalidInput(f"{file.name} cannot be read: {error}", field="file") from error
+
+
+def _case(file: Path, number: int, line: str) -> dict[str, Any]:
+    try:
+        case = json.loads(line)
+        return {"files": dict(case["files"]), "callgraph": dict(case["callgraph"])}
+    except (ValueError, KeyError, TypeError) as error:
+        raise InvalidInput(
+            f"{file.name}, line {number} is no case", field="file", allowed=["files", "callgraph"]
+        ) from error
 
 
 def _tell(report: "EvalReport") -> None:
