@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from trivium.errors import InvalidInput, ModelUnavailable
+from trivium.errors import BackendUnavailable, InvalidInput
 from trivium.model.chunk import SOURCES
 from trivium.model.embedding import Ids, Vector
 from trivium.model.filters import And, Filter, In
@@ -28,7 +28,7 @@ from trivium.search.evidence import Anchor, Background, Scores
 from trivium.search.ranked import Fusion, Ranked, ranked, reordered
 from trivium.search.remembered import Remembered
 
-DEPTH = 200  # of each side; 1000 gives the same figures on the open sets and costs more than embedding the query
+DEPTH = 200  # of each side; between 100 and 1000 no figure on the open sets moves, but the cost does
 HEAD = 50  # hits that boosts and the reranker look at, since both need the text
 
 
@@ -72,7 +72,7 @@ class HybridSearch:
         self._boosts = boosts or BoostSettings()
         self._corpora: Remembered[tuple[int, int], _Corpus] = Remembered(1)
         self._allowed_ids: Remembered[tuple[int, Filter], Ids] = Remembered(16)
-        self._wholes: Remembered[tuple[SearchQuery, int], Ranked] = Remembered(2)
+        self._wholes: Remembered[tuple[SearchQuery, SearchMode, int], Ranked] = Remembered(2)
 
     def search(self, query: SearchQuery) -> Ranking:
         """The page `query` asks for. BM25 alone, and the reason in `degraded`, where there is no model."""
@@ -123,7 +123,7 @@ class HybridSearch:
             return _Sides("bm25", degraded="no chunk has a vector yet" if self._chunks.count() else None)
         try:
             vector = self._embedder.embed_queries([query.text])[0]
-        except ModelUnavailable as error:
+        except BackendUnavailable as error:
             if query.mode == "vector":
                 raise
             return _Sides("bm25", degraded=error.message)
@@ -183,7 +183,7 @@ class HybridSearch:
             try:
                 scores = self._reranker.rerank(query.text, [_readable(c.context_header, c.text) for c in head])
                 judged = {chunk.chunk_id: float(score) for chunk, score in zip(head, scores, strict=True)}
-            except ModelUnavailable as error:
+            except BackendUnavailable as error:
                 unread = error.message
         return reordered(first, min(HEAD, first.ids.size), factors, judged), unread
 
@@ -204,7 +204,7 @@ class HybridSearch:
         is_enough = query.offset + query.limit <= first.ids.size and query.min_score <= 0
         if is_enough or everything <= first.ids.size:
             return first, max(everything, first.ids.size)
-        key = (replace(query, offset=0, limit=0, min_score=0.0), generation)
+        key = (replace(query, offset=0, limit=0, min_score=0.0), sides.mode, generation)
         whole = self._wholes.get(
             key, lambda: first.followed_by(self._second_stage(query, sides, allowed, corpus, first))
         )
