@@ -31,10 +31,11 @@ def refused(served: Served, tool: str, **given: Any) -> str:
     answer = served.call(tool, **given)
     assert answer.is_error
     assert answer.structured_content is not None
-    (content,) = answer.structured_content["content"]
+    (content,) = answer.content
+    assert content.text.startswith("Error: ")  # type: ignore[union-attr]
     assert answer.structured_content["isError"] is True
-    assert content["text"].startswith("Error: ")
-    return str(content["text"])
+    assert answer.structured_content["content"] == [{"type": "text", "text": content.text}]  # type: ignore[union-attr]
+    return str(content.text)  # type: ignore[union-attr]
 
 
 def test_served_alone_the_tools_are_those_of_the_seed_and_three_more(alone: Served) -> None:
@@ -92,6 +93,15 @@ def test_limit_threshold_and_repository_narrow_the_search(alone: Served, tmp_pat
     strict = alone.body("semantic_search", query="validate token", threshold=middle)
     assert strict["results"]
     assert all(row["similarity_score"] >= middle for row in strict["results"])
+
+
+def test_a_definition_that_the_query_names_comes_first_whatever_the_threshold(alone: Served) -> None:
+    for query in ("findUser", "who calls findUser, and why", "start", "AuthService.check"):
+        first = alone.body("semantic_search", query=query, threshold=1.0)["results"][0]
+        assert query.split()[-1].rpartition(".")[2] in first["content"] or "findUser" in first["content"]
+        assert first["similarity_score"] == 1.0
+        assert first["metadata"]["matched_name"] is True
+    assert alone.body("semantic_search", query="how to start a service", threshold=1.0)["results"] == []
 
 
 def test_a_changed_file_is_not_fresh(alone: Served, tmp_path: Path) -> None:

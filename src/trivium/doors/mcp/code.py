@@ -17,7 +17,7 @@ from trivium.doors.mcp.envelope import json_text
 from trivium.doors.mcp.tools import Body, Call, Reply, Tool, tool
 from trivium.errors import ModelUnavailable, TriviumError
 from trivium.model.filters import Equals
-from trivium.model.hits import Hit, Ranking, SearchQuery
+from trivium.model.hits import Ranking, SearchQuery
 
 if TYPE_CHECKING:
     from trivium.code.repositories.room import Code
@@ -42,7 +42,7 @@ Budget = Annotated[int | None, Field(ge=100, description="Fit the entries into s
 def tools(served: frozenset[str]) -> Sequence[Tool]:
     """Without the knowledge toolset beside it, the search goes by the seed's own name."""
     search = search_code if "knowledge" in served else replace(search_code, name="semantic_search")
-    return (
+    offered = (
         search,
         list_indexed_repositories,
         get_dependencies,
@@ -54,6 +54,7 @@ def tools(served: frozenset[str]) -> Sequence[Tool]:
         remove_repository,
         get_index_status,
     )
+    return [replace(one, error_text=answers.error_text) for one in offered]
 
 
 def _code(call: Call) -> "Code":
@@ -65,10 +66,12 @@ def search_code(
     call: Call,
     query: Annotated[str, Field(min_length=1, max_length=1000, description="In words, or names of the code")],
     limit: Annotated[int, Field(ge=1, le=50)] = 10,
-    threshold: Annotated[float, Field(ge=0, le=1, description="Least similarity")] = 0.7,
+    threshold: Annotated[float, Field(ge=0, le=1, description="Least similarity; 1.0 for what the query names")] = 0.7,
     repository: Annotated[str | None, Field(min_length=1, description="Only this repository")] = None,
 ) -> Reply:
     """Search the code of indexed repositories by meaning and by names; gives snippets with file and lines."""
+    from trivium.code.named import named_definitions
+
     code = _code(call)
     searched = [code.repositories.get(repository)] if repository else code.repositories.all()
     with suppress(ModelUnavailable):  # the search itself then says that it went without vectors
@@ -78,8 +81,8 @@ def search_code(
     condition = Equals("repository", repository) if repository else None
     asked = SearchQuery(query, limit=50, sources=("code",), condition=condition)
     ranking = call.app.search.search(asked)
-    hits = [hit for hit in ranking.hits if _is_near(hit, threshold)][:limit]
-    results = _with_lines(call, hits)
+    found = _found(call, ranking, named_definitions(code.graph, query, repository))
+    results = [body for body in found if _is_near(body, threshold)][:limit]
     took = answers.elapsed(call)
     metadata: Body = {
         "total_matches": len(results),
@@ -88,14 +91,14 @@ def search_code(
         "search_time_ms": took - embedded,
         "repositories_searched": [one.name for one in searched],
     }
-    return Reply({"results": results, "metadata": metadata | _limits(ranking)}, seen=[hit.chunk_id for hit in hits])
+    seen = [body["metadata"]["chunk_id"] for body in results]
+    return Reply({"results": results, "metadata": metadata | _limits(ranking)}, seen=seen)
 
 
-def _is_near(hit: Hit, threshold: float) -> bool:
-    """A chunk without a vector yet has no similarity: it counts where its words answer the query."""
-    if hit.similarity_score is None:
-        return bool(hit.bm25_score)
-    return hit.similarity_score >= threshold
+def _is_near(body: Body, threshold: float) -> bool:
+    """A chunk without a vector yet has no similarity: it is there because its words answer the query."""
+    score = body["similarity_score"]
+    return score is None or bool(score >= threshold)
 
 
 def _limits(ranking: Ranking) -> Body:
@@ -107,21 +110,25 @@ def _limits(ranking: Ranking) -> Body:
     return body
 
 
-def _with_lines(call: Call, hits: Sequence[Hit]) -> list[Body]:
+def _found(call: Call, ranking: Ranking, named: dict[tuple[str, str], list[int]]) -> list[Body]:
+    """The hits as they are shown; definitions that the query names come first."""
     code = _code(call)
+    hits = [hit for hit in ranking.hits if hit.similarity_score is not None or hit.bm25_score]
     chunks = {chunk.chunk_id: chunk for chunk in call.app.chunks.get([hit.chunk_id for hit in hits])}
     paths: dict[str, set[str]] = {}
     for chunk in chunks.values():
         paths.setdefault(str(chunk.metadata["repository"]), set()).add(chunk.source_file)
     files = {(name, path): file for name, some in paths.items() for path, file in code.files(name, some).items()}
     fresh = {(name, path): is_it for name, some in paths.items() for path, is_it in code.fresh(name, some).items()}
-    shown = []
+    first: list[Body] = []
+    then: list[Body] = []
     for hit in hits:
         if hit.chunk_id in chunks:
             chunk = chunks[hit.chunk_id]
             place = (str(chunk.metadata["repository"]), chunk.source_file)
-            shown.append(answers.found_chunk(hit, chunk, files.get(place), fresh.get(place)))
-    return shown
+            body = answers.found_chunk(hit, chunk, files.get(place), fresh.get(place), named.get(place, ()))
+            (first if "matched_name" in body["metadata"] else then).append(body)
+    return first + then
 
 
 @tool(scope="read", errors=answers.error_body, invalid=answers.invalid)

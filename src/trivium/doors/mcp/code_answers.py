@@ -1,12 +1,12 @@
 """The shapes of the code tools' answers: seed fields first, what we add after them."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from trivium.doors.mcp.tools import Body, Call, Failure, Tool, explain
-from trivium.errors import InvalidInput, NotFound, RateLimited, TriviumError
+from trivium.errors import BackendUnavailable, InvalidInput, NotFound, RateLimited, TriviumError
 from trivium.model.chunk import Chunk
 from trivium.model.hits import Hit
 from trivium.ports.repositories import IndexedFile, Repository
@@ -17,13 +17,16 @@ if TYPE_CHECKING:
     from trivium.code.repositories.index import IndexReport
 
 _DIGITS = 4
+UNAVAILABLE = "a part of the server does not answer, try again later"
 
 
 def error_body(failure: Failure) -> Body:
     """`Error: <message>` with the way out, and the same for programs in `error`."""
     error = failure.error
-    details: Body = {"code": error.code, "message": error.message}
-    text = f"Error: {error.message}"
+    # Messages of backends name files and addresses: for the log, not for clients.
+    said = UNAVAILABLE if isinstance(error, BackendUnavailable) else error.message
+    details: Body = {"code": error.code, "message": said}
+    text = f"Error: {said}"
     if isinstance(error, InvalidInput):
         details["field"] = error.field
         if error.allowed:
@@ -33,12 +36,17 @@ def error_body(failure: Failure) -> Body:
         text += f". Nearest: {', '.join(error.nearest)}"
     if isinstance(error, RateLimited):
         details |= {"remaining": error.remaining, "reset_in_seconds": error.reset_in_seconds}
-    if error.hint:
+    if error.hint and not isinstance(error, BackendUnavailable):
         details["hint"] = error.hint
         text += f". {error.hint}"
     if error.code == "INTERNAL_ERROR":
         details["request_id"] = failure.request_id
     return {"isError": True, "content": [{"type": "text", "text": text}], "error": details}
+
+
+def error_text(body: Body) -> str:
+    """What a model reads of an error: the seed's one line."""
+    return str(body["content"][0]["text"])
 
 
 def invalid(problem: "ErrorDetails", of: Tool) -> TriviumError:
@@ -57,7 +65,11 @@ def elapsed(call: Call) -> int:
     return max(0, round((time.perf_counter() - call.started) * 1000))
 
 
-def found_chunk(hit: Hit, chunk: Chunk, file: IndexedFile | None, fresh: bool | None) -> Body:
+def found_chunk(
+    hit: Hit, chunk: Chunk, file: IndexedFile | None, fresh: bool | None, named_lines: Collection[int]
+) -> Body:
+    """`named_lines`: where definitions begin that the query names. The chunk that holds one is what was asked for."""
+    score = None if hit.similarity_score is None else round(hit.similarity_score, _DIGITS)
     metadata: dict[str, Any] = {
         "file_path": chunk.source_file,
         "repository": chunk.metadata["repository"],
@@ -71,9 +83,10 @@ def found_chunk(hit: Hit, chunk: Chunk, file: IndexedFile | None, fresh: bool | 
     if file is not None and chunk.chunk_index < len(file.pieces):
         first, last, symbol = file.pieces[chunk.chunk_index]
         metadata |= {"start_line": first, "end_line": last, "entity_path": symbol}
+        if any(first <= line <= last for line in named_lines):
+            metadata["matched_name"], score = True, 1.0
     if fresh is not None:
         metadata["fresh"] = fresh
-    score = None if hit.similarity_score is None else round(hit.similarity_score, _DIGITS)
     return {"content": chunk.text, "similarity_score": score, "metadata": metadata}
 
 

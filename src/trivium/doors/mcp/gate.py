@@ -165,7 +165,8 @@ class Gate:
             # Messages of backends name files and addresses: for the log, not for clients.
             logger.warning("%s (%s): %s", ticket.tool.name, ticket.request_id, error.message)
         body = ticket.tool.errors(Failure(ticket.tool.name, error, ticket.request_id, ticket.elapsed_ms))
-        return Reply(body, priced_error(body, self.services.tokens), is_error=True)
+        text = ticket.tool.error_text(body) if ticket.tool.error_text else priced_error(body, self.services.tokens)
+        return Reply(body, text, is_error=True)
 
     def _ended(self, ticket: Ticket, reply: Reply, outcome: str) -> Reply:
         if ticket.done.acquire(blocking=False):

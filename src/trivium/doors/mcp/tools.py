@@ -85,6 +85,7 @@ class Tool:
     errors: ErrorShape
     output_schema: Mapping[str, Any] | None = None
     invalid: InvalidShape | None = None
+    error_text: Callable[[Body], str] | None = None  # the text beside an error's body; None: its JSON
     title: str = ""
     destructive: bool = False
     idempotent: bool = True
