@@ -50,6 +50,10 @@ class PythonExpressions(Walker):
         return self.scope.read(self.text(node))
 
     def string(self, node: "Node") -> int:
+        raw = self.text(node)
+        if raw[0] in "\"'" and "\\" not in raw:
+            content = raw.strip(raw[0])
+            return self.scope.value(ops.CONST, content) if len(content) <= 60 else ANY
         parts = node.named_children
         if any(p.type == "interpolation" for p in parts):
             for part in parts:
@@ -69,8 +73,10 @@ class PythonExpressions(Walker):
     # reading
 
     def attribute(self, node: "Node") -> int:
-        source = self.field(node, "object")
-        name = self.field_text(node, "attribute")
+        parts = node.named_children
+        if len(parts) != 2:
+            return self.unknown(node)
+        source, name = self.expression(parts[0]), self.text(parts[1])
         return self.scope.value(ops.ATTR, source, name, self.line(node)) if source >= 0 else ANY
 
     def subscript(self, node: "Node") -> int:
@@ -98,13 +104,14 @@ class PythonExpressions(Walker):
     # calls
 
     def call(self, node: "Node") -> int:
-        function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
-        if function is None or arguments is None:
-            return ANY
+        parts = node.named_children
+        if len(parts) != 2:
+            return self.unknown(node)
+        function, arguments = parts
         line = self.line(node)
         if function.type == "attribute":
-            source = self.field(function, "object")
-            name = self.field_text(function, "attribute")
+            inner = function.named_children
+            source, name = self.expression(inner[0]), self.text(inner[-1])
             if name in REFLECTION:
                 self.note("reflection", node, name)
             args, keywords, spreads = self.arguments(arguments)
@@ -164,9 +171,7 @@ class PythonExpressions(Walker):
 
     def argument(self, node: "Node") -> int:
         value = self.expression(node)
-        if value >= 0 and (
-            node.type == "attribute" or (node.type == "identifier" and self.text(node) not in self.scope.env)
-        ):
+        if value >= 0 and (value in self.scope.loaded or node.type == "attribute"):
             self.scope.emit(ops.REFER, value, self.line(node))
         return value
 

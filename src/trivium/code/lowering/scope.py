@@ -57,6 +57,7 @@ class Scope:
         self.classes: list[tuple[int, Env]] = []
         self.has_inner = False
         self.counters: dict[str, int] = {}
+        self.loaded: set[int] = set()  # registers that hold a name from outside
         self._free: dict[str, int] = {}
         self._pending: list[tuple[list[Any], int]] = []
         self._captured: set[str] = set()
@@ -74,7 +75,8 @@ class Scope:
 
     def value(self, code: int, *rest: Any) -> int:
         """Emits an op whose first operand is a new register, and returns that register."""
-        dst = self.register()
+        dst = self.registers
+        self.registers = dst + 1
         self.ops.append((code, dst, *rest))
         return dst
 
@@ -97,9 +99,8 @@ class Scope:
     # variables
 
     def read(self, name: str) -> int:
-        for _, env in self.classes[-1:]:
-            if name in env:
-                return env[name]
+        if self.classes and name in self.classes[-1][1]:
+            return self.classes[-1][1][name]
         if name in self.shared and (name in self.names or name in self.outer_names):
             return self._load(name)
         found = self.env.get(name)
@@ -124,6 +125,7 @@ class Scope:
         dst = self._unresolved([ops.LOADCELL, self.register(), name, 0])
         if name not in self.shared:
             self._free[name] = dst
+        self.loaded.add(dst)
         return dst
 
     def _unresolved(self, op: list[Any]) -> int:

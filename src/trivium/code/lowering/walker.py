@@ -37,13 +37,14 @@ class Walker:
 
     def text(self, node: "Node") -> str:
         raw = node.text or b""
-        known = self._text.get(raw)
-        if known is None:
+        try:
+            return self._text[raw]
+        except KeyError:
             known = self._text[raw] = raw.decode("utf-8", "replace")
-        return known
+            return known
 
     def line(self, node: "Node") -> int:
-        return int(node.start_point[0]) + 1
+        return node.start_point[0] + 1
 
     def site(self) -> int:
         self.sites += 1

@@ -54,7 +54,7 @@ class Attributes(EngineState):
         if "exports" not in self.heap.fields[made]:
             empty = self.heap.make(h.TABLE, 1, ("exports", unit), True)
             self.heap.cell(made, "exports").values = frozenset((empty,))
-        return frozenset((made,))
+        return self.heap.only[made]
 
     def exported(self, frame: Frame, unit: int) -> Values:
         return self.own_field(frame, min(self.common_module(unit)), "exports", 0)
@@ -74,7 +74,7 @@ class Attributes(EngineState):
         if unit is not None and self.program.units[unit].language == "python":
             return self.module(frame, unit)
         if dotted.count(".") >= MAX_EXTERNAL_DOTS:
-            return frozenset((source,))
+            return self.heap.only[source]
         return frozenset((self.heap.external(f"{dotted}.{name}"),))
 
     def instance_attribute(self, frame: Frame, source: int, name: str, line: int) -> Values:
@@ -86,7 +86,8 @@ class Attributes(EngineState):
             return own | self.prototype_attribute(frame, self.prototypes(frame, cls), source, name, line)
         found = own
         for cell, owner in self.find(frame, cls, name):
-            found |= self.bind(frame, self.read(frame, cell), source, owner, line)
+            bound = self.bind(frame, self.read(frame, cell), source, owner, line)
+            found = found | bound if found else bound
         if not found and name[:2] != "__":
             for cell, _ in self.find(frame, cls, "__getattr__"):
                 given = frozenset((self.heap.constant(name),))
@@ -123,9 +124,9 @@ class Attributes(EngineState):
     def descriptor(self, frame: Frame, value: int, receiver: int, owner: int, line: int) -> Values:
         cls = self.heap.data[value]
         if self.heap.kind[cls] != h.CLASS or not self.find(frame, cls, "__get__"):
-            return frozenset((value,))
-        getter = self.attribute(frame, frozenset((value,)), "__get__", line)
-        args = (frozenset((receiver,)), frozenset((owner,)))
+            return self.heap.only[value]
+        getter = self.attribute(frame, self.heap.only[value], "__get__", line)
+        args = (self.heap.only[receiver], self.heap.only[owner])
         return self.call(frame, getter, args, (), (), line, ("get", value, receiver))
 
     def class_attribute(self, frame: Frame, source: int, name: str, line: int) -> Values:
@@ -261,19 +262,19 @@ class Attributes(EngineState):
                 and heap.kind[heap.data[source]] == h.CLASS
                 and not heap.data[heap.data[source]].javascript
             ):
-                getter = self.attribute(frame, frozenset((source,)), "__getitem__", line)
+                getter = self.attribute(frame, self.heap.only[source], "__getitem__", line)
                 found |= self.call(frame, getter, (keys,), (), (), line, ("item", source))
             elif kind in (h.INSTANCE, h.CLASS, h.FUNC, h.MODULE, h.EXTERNAL):
                 for key in keys:
                     if heap.kind[key] == h.CONSTANT and isinstance(heap.data[key], str):
-                        found |= self.attribute(frame, frozenset((source,)), heap.data[key], line)
+                        found |= self.attribute(frame, self.heap.only[source], heap.data[key], line)
         return found
 
     def keyed(self, frame: Frame, source: int, keys: Values) -> Values:
         heap = self.heap
         constants = [heap.data[k] for k in keys if heap.kind[k] == h.CONSTANT]
         if not constants or len(constants) < len(keys):
-            return self.elements(frame, frozenset((source,)))
+            return self.elements(frame, self.heap.only[source])
         found = EMPTY
         for constant in [*(self.key(source, c) for c in constants), ANY_KEY]:
             if frame.reader is not None:

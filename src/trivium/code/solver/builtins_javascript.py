@@ -45,7 +45,7 @@ def call(
     if last in _CALLBACK_TAKERS:
         for arg in args:
             site.call(arg)
-    return frozenset((callee,))
+    return engine.heap.only[callee]
 
 
 _CALLBACK_TAKERS = frozenset(
@@ -77,7 +77,7 @@ def iterate(engine: "Interpreter", frame: Frame, source: Values, line: int, op: 
 
 
 def _next_values(engine: "Interpreter", frame: Frame, iterator: int, line: int) -> Values:
-    me, found = frozenset((iterator,)), EMPTY
+    me, found = engine.heap.only[iterator], EMPTY
     for function in engine.attribute(frame, me, "next", line):
         if engine.heap.kind[function] == h.FUNC:
             number = engine.heap.data[function][0]
@@ -95,7 +95,7 @@ def _next_values(engine: "Interpreter", frame: Frame, iterator: int, line: int) 
 def array_method(
     engine: "Interpreter", frame: Frame, receiver: int, name: str, args: Args, keywords: Keywords, line: int, op: Any
 ) -> Values | None:
-    site, me = JavaScriptSite(engine, frame, args, keywords, line, op), frozenset((receiver,))
+    site, me = JavaScriptSite(engine, frame, args, keywords, line, op), engine.heap.only[receiver]
     model = _ARRAY_METHODS.get(name)
     if model is not None:
         return model(site, receiver, engine.elements(frame, me))
@@ -103,22 +103,22 @@ def array_method(
 
 
 def _each(site: Site, receiver: int, elements: Values) -> Values:
-    site.call(site.arg(0), elements, EMPTY, frozenset((receiver,)))
+    site.call(site.arg(0), elements, EMPTY, site.engine.heap.only[receiver])
     return EMPTY
 
 
 def _mapped(site: Site, receiver: int, elements: Values) -> Values:
-    result = site.call(site.arg(0), elements, EMPTY, frozenset((receiver,)))
+    result = site.call(site.arg(0), elements, EMPTY, site.engine.heap.only[receiver])
     return site.array(result | site.engine.elements(site.frame, result) if site.op[3] == "flatMap" else result)
 
 
 def _filtered(site: Site, receiver: int, elements: Values) -> Values:
-    site.call(site.arg(0), elements, EMPTY, frozenset((receiver,)))
+    site.call(site.arg(0), elements, EMPTY, site.engine.heap.only[receiver])
     return site.array(elements)
 
 
 def _found(site: Site, receiver: int, elements: Values) -> Values:
-    site.call(site.arg(0), elements, EMPTY, frozenset((receiver,)))
+    site.call(site.arg(0), elements, EMPTY, site.engine.heap.only[receiver])
     return elements
 
 
@@ -130,7 +130,7 @@ def _reduced(site: Site, receiver: int, elements: Values) -> Values:
 
 def _sorted(site: Site, receiver: int, elements: Values) -> Values:
     site.call(site.arg(0), elements, elements)
-    return frozenset((receiver,))
+    return site.engine.heap.only[receiver]
 
 
 def _pushed(site: Site, receiver: int, elements: Values) -> Values:
@@ -152,7 +152,7 @@ def _element(site: Site, receiver: int, elements: Values) -> Values:
 
 
 def _same(site: Site, receiver: int, elements: Values) -> Values:
-    return frozenset((receiver,))
+    return site.engine.heap.only[receiver]
 
 
 def _concatenated(site: Site, receiver: int, elements: Values) -> Values:
@@ -195,7 +195,7 @@ def _iterator_result(site: Site, elements: Values) -> Values:
     engine = site.engine
     made = engine.heap.make(h.TABLE, 1, ("result", id(site.op), site.frame.context))
     engine.write_key(site.frame, made, "value", elements, False)
-    return frozenset((made,))
+    return site.engine.heap.only[made]
 
 
 # functions and promises
@@ -214,7 +214,7 @@ def function_method(
     if name == "apply":
         return engine.invoke(frame, function, this, (), (), args[1:2], line, op)
     if name == "bind":
-        callees = frozenset(engine.heap.bound(function, t) for t in this) or frozenset((function,))
+        callees = frozenset(engine.heap.bound(function, t) for t in this) or engine.heap.only[function]
         data = (callees, args[1:], ())
         return frozenset((engine.heap.make(h.PARTIAL, data, ("bind", data)),)) if args[1:] else callees
     return None
@@ -236,7 +236,7 @@ def promise(site: Site, values: Values) -> Values:
     engine = site.engine
     made = engine.heap.make(h.PROMISE, None, ("promise", id(site.op), site.frame.context))
     engine.add(engine.heap.cell(made, ANY_KEY), engine.awaited(site.frame, values))
-    return frozenset((made,))
+    return site.engine.heap.only[made]
 
 
 def _new_promise(site: Site) -> Values:
@@ -277,7 +277,7 @@ def _create(site: Site) -> Values:
         h.TABLE, 1, ("create", id(site.op), site.frame.context), engine.exact and not site.frame.weak
     )
     engine.write_key(site.frame, made, "__proto__", site.arg(0), True)
-    return frozenset((made,))
+    return site.engine.heap.only[made]
 
 
 def _set_prototype(site: Site) -> Values:
@@ -329,7 +329,7 @@ def _map(site: Site) -> Values:
     made = engine.heap.make(h.TABLE, 2, ("map", id(site.op), site.frame.context))
     pairs = engine.elements(site.frame, site.arg(0))
     engine.write_key(site.frame, made, ANY_KEY, engine.elements(site.frame, pairs) or pairs, False)
-    return frozenset((made,))
+    return site.engine.heap.only[made]
 
 
 def table_method(
@@ -338,7 +338,7 @@ def table_method(
     """Methods of Map and Set (flag 2); a plain object's are the user's own."""
     if engine.heap.data[receiver] != 2:
         return None
-    site, me = JavaScriptSite(engine, frame, args, keywords, line, op), frozenset((receiver,))
+    site, me = JavaScriptSite(engine, frame, args, keywords, line, op), engine.heap.only[receiver]
     if name in ("set", "add"):
         key = site.arg(0) if name == "set" else EMPTY
         engine.write_item(frame, receiver, key, args[-1] if args else EMPTY, False)

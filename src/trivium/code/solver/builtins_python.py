@@ -6,6 +6,7 @@ function or a class) is taken to give back what it got.
 """
 
 from collections.abc import Callable
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from trivium.code.solver import heap as h
@@ -59,7 +60,7 @@ class Site:
             return frozenset((engine.array(frame, parts, key),))
         made = engine.heap.make(h.ARRAY, -1, key)
         engine.write_key(frame, made, ANY_KEY, elements, False)
-        return frozenset((made,))
+        return engine.heap.only[made]
 
     def constant_names(self, values: Values) -> list[str]:
         heap = self.engine.heap
@@ -72,7 +73,7 @@ def call(
     model = _MODELS.get(engine.heap.data[callee])
     if model is not None:
         return model(Site(engine, frame, args, keywords, line, op))
-    result = frozenset((callee,))
+    result = engine.heap.only[callee]
     if len(args) == 1 and args[0]:
         kind = engine.heap.kind
         result |= frozenset([v for v in args[0] if kind[v] in (h.FUNC, h.CLASS)])
@@ -128,7 +129,7 @@ def _iter(site: Site) -> Values:
     found = site.arg(0)
     for value in site.arg(0):
         if engine.heap.kind[value] == h.INSTANCE:
-            method = engine.attribute(site.frame, frozenset((value,)), "__iter__", site.line)
+            method = engine.attribute(site.frame, engine.heap.only[value], "__iter__", site.line)
             found = engine.call(site.frame, method, (), (), (), site.line, ("iter", value))
     return found
 
@@ -138,7 +139,7 @@ def _next(site: Site) -> Values:
     found = engine.elements(site.frame, site.arg(0)) | site.arg(1)
     for value in site.arg(0):
         if engine.heap.kind[value] == h.INSTANCE:
-            method = engine.attribute(site.frame, frozenset((value,)), "__next__", site.line)
+            method = engine.attribute(site.frame, engine.heap.only[value], "__next__", site.line)
             found |= engine.call(site.frame, method, (), (), (), site.line, ("next", value))
     return found
 
@@ -153,7 +154,7 @@ def _dict(site: Site) -> Values:
     for name, values in site.keywords:
         if name != "**":
             engine.write_key(frame, made, "[" + name, values, True)
-    return frozenset((made,))
+    return engine.heap.only[made]
 
 
 def _defaultdict(site: Site) -> Values:
@@ -188,8 +189,17 @@ def _type(site: Site) -> Values:
 def _partial(site: Site) -> Values:
     kind = site.engine.heap.kind
     callees = frozenset(v for v in site.arg(0) if kind[v] in CALLABLE or kind[v] == h.EXTERNAL)
-    data = (callees, site.args[1:], site.keywords)
-    return frozenset((site.engine.heap.make(h.PARTIAL, data, ("partial", id(site.op), site.frame.context, data)),))
+    return _bound_later(site, callees, site.args[1:], site.keywords)
+
+
+def _bound_later(site: Site, callees: Values, args: Args, keywords: Keywords) -> Values:
+    """One object for each place that makes it: a partial of a partial of a partial … has no end otherwise."""
+    heap = site.engine.heap
+    made = heap.make(h.PARTIAL, (callees, args, keywords), ("partial", id(site.op), site.frame.context))
+    known = heap.data[made]
+    args = tuple(a | b for a, b in zip_longest(known[1], args, fillvalue=EMPTY))
+    heap.data[made] = (known[0] | callees, args, keywords or known[2])
+    return heap.only[made]
 
 
 def _first(site: Site) -> Values:
@@ -309,7 +319,7 @@ _MODELS: dict[str, Callable[[Site], Values]] = {
 def array_method(
     engine: "Interpreter", frame: Frame, receiver: int, name: str, args: Args, keywords: Keywords, line: int, op: Any
 ) -> Values | None:
-    site, me = Site(engine, frame, args, keywords, line, op), frozenset((receiver,))
+    site, me = Site(engine, frame, args, keywords, line, op), engine.heap.only[receiver]
     if name in ("append", "appendleft", "add", "insert"):
         _append(site, receiver, args[-1] if args else EMPTY)
         return EMPTY
@@ -347,7 +357,7 @@ def _extend(site: Site, receiver: int) -> None:
 def table_method(
     engine: "Interpreter", frame: Frame, receiver: int, name: str, args: Args, keywords: Keywords, line: int, op: Any
 ) -> Values | None:
-    site, me = Site(engine, frame, args, keywords, line, op), frozenset((receiver,))
+    site, me = Site(engine, frame, args, keywords, line, op), engine.heap.only[receiver]
     if name in ("get", "pop", "__getitem__"):
         return engine.keyed(frame, receiver, site.arg(0)) | site.arg(1)
     if name == "setdefault":

@@ -46,7 +46,7 @@ class Calls(Attributes):
         if kind == h.EXTERNAL:
             return self.call_external(frame, callee, args, keywords, spreads, line, op)
         if kind == h.INSTANCE:
-            method = self.attribute(frame, frozenset((callee,)), "__call__", line)
+            method = self.attribute(frame, self.heap.only[callee], "__call__", line)
             return self.call(frame, method - {callee}, args, keywords, spreads, line, op)
         if kind in (h.STATICMETHOD, h.CLASSMETHOD):
             return self.call(frame, data, args, keywords, spreads, line, op)
@@ -76,7 +76,7 @@ class Calls(Attributes):
         op: Any,
     ) -> Values:
         """Python passes the receiver as the first argument, JavaScript as `this`."""
-        me = frozenset((receiver,))
+        me = self.heap.only[receiver]
         if self.program.units[self.program.unit_of[self.heap.data[function][0]]].language == "python":
             return self.invoke(frame, function, EMPTY, (me, *args), keywords, spreads, line, op)
         return self.invoke(frame, function, me, args, keywords, spreads, line, op)
@@ -92,7 +92,7 @@ class Calls(Attributes):
             instance = heap.make(h.INSTANCE, cls, ("i", cls, context), not frame.weak)
         else:
             instance = heap.instance(cls)
-        me = frozenset((instance,))
+        me = self.heap.only[instance]
         if heap.data[cls].javascript:
             self.construct_javascript(frame, cls, instance, args, spreads, line, op)
             return me
@@ -100,7 +100,7 @@ class Calls(Attributes):
         for name in ("__new__", "__init__"):
             for cell, _ in self.find(frame, cls, name):
                 for function in self.read(frame, cell):
-                    first = frozenset((cls,)) if name == "__new__" else me
+                    first = self.heap.only[cls] if name == "__new__" else me
                     if heap.kind[function] == h.STATICMETHOD:
                         function = min(heap.data[function], default=h.UNKNOWN)
                     if heap.kind[function] == h.FUNC:
@@ -112,7 +112,7 @@ class Calls(Attributes):
         self, frame: Frame, cls: int, instance: int, args: Args, spreads: Args, line: int, op: Any
     ) -> None:
         """The nearest constructor up the chain, then the field initialisers of every class on it."""
-        me, todo, seen = frozenset((instance,)), [cls], set()
+        me, todo, seen = self.heap.only[instance], [cls], set()
         constructed = False
         while todo:
             current = todo.pop(0)
@@ -242,7 +242,8 @@ class Calls(Attributes):
             self.add(summary.this, this)
         function, result = summary.function, self.read(frame, summary.result)
         if function.passes:
-            result |= self.passed(function, given)
+            passed = self.passed(function, given)
+            result = result | passed if result else passed
         if not function.flags:
             return result
         return self.outcome(result, summary.yields, function, (summary.number, summary.env.number))
@@ -250,7 +251,7 @@ class Calls(Attributes):
     def passed(self, function: ops.Function, given: list[Values]) -> Values:
         found = EMPTY
         for index in function.passes:
-            found |= given[index]
+            found = found | given[index] if found else given[index]
         return found
 
     def outcome(self, result: Values, yields: Cell, function: ops.Function, key: Any) -> Values:
@@ -261,7 +262,7 @@ class Calls(Attributes):
     def generator(self, key: Any, yields: Cell) -> Values:
         made = self.heap.make(h.ARRAY, -1, key)
         self.heap.fields[made].setdefault(ANY_KEY, yields)
-        return frozenset((made,))
+        return self.heap.only[made]
 
     def settled(self, result: Values, function: ops.Function, key: Any) -> Values:
         """A JavaScript async function gives a promise; Python's await is read through."""

@@ -25,11 +25,24 @@ class OutOfBudget(Exception):
 class Summary:
     """One function in one closure: what flows in, what flows out, and which of its ops have something new to see.
 
-    `dirty` is a bit mask over the flattened ops; registers keep their values between runs, so that a second look costs
-    only what has changed.
+    `dirty` is a bit mask over the flattened ops: those that read a cell which has changed. `grown` are those that use a
+    register which has grown. Registers keep their values between runs, so that a second look costs what has changed.
     """
 
-    __slots__ = ("dirty", "env", "frame", "function", "number", "outer", "params", "queued", "result", "this", "yields")
+    __slots__ = (
+        "dirty",
+        "env",
+        "frame",
+        "function",
+        "grown",
+        "number",
+        "outer",
+        "params",
+        "queued",
+        "result",
+        "this",
+        "yields",
+    )
 
     def __init__(self, number: int, function: ops.Function, outer: Env, env: Env) -> None:
         self.number = number
@@ -42,6 +55,7 @@ class Summary:
         self.this = Cell()
         self.queued = False
         self.dirty = 0
+        self.grown = 0
         self.frame: Frame | None = None
 
 
@@ -62,8 +76,10 @@ class Frame:
     __slots__ = (
         "bit",
         "context",
+        "delta",
         "depth",
         "env",
+        "memo",
         "number",
         "outer",
         "reader",
@@ -83,6 +99,8 @@ class Frame:
         self.env = env
         self.reader = reader
         self.bit = 0  # the op of the reader that is running
+        self.delta = False  # it runs again only because a register has grown: what it saw before need not be seen again
+        self.memo: dict[int, tuple[Values, Any]] = {}
         self.this: Values = EMPTY
         self.result: Values = EMPTY
         self.yields: Values = EMPTY

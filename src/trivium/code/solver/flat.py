@@ -53,13 +53,6 @@ class FlatBody:
             elif op[0] != ops.WEAK:
                 self.ops.append(op)
 
-    def made(self, op: Any) -> tuple[int, ...]:
-        """The registers an op writes."""
-        if op[0] == ops.UNPACK:
-            parts: tuple[int, ...] = op[2]
-            return parts
-        return (op[1],) if op[0] in _MAKES else ()
-
     def rounds(self, regs: list[frozenset[int]]) -> int:
         """After a first run: the joins at loop heads that have more to see the second time round."""
         dirty = 0
@@ -107,7 +100,8 @@ for _code, _positions in {
     ops.TABLE: (3,),
 }.items():  # fmt: skip
     _MANY[_code] = _positions
-_MAKES = frozenset(
+# Ops whose first operand is the register they write.
+MAKES = frozenset(
     (
         ops.CONST, ops.UNION, ops.BUILTIN, ops.LOADG, ops.LOADCELL, ops.ATTR, ops.ITEM, ops.CALL, ops.CALLM,
         ops.NEW, ops.FUNC,

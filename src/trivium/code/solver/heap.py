@@ -9,6 +9,7 @@ from typing import Any
 
 MAX_VALUES = 16
 MAX_CONSTANTS = 6
+MAX_REGISTER = 48  # registers join several cells and may hold more
 EMPTY: frozenset[int] = frozenset()
 
 (
@@ -74,6 +75,9 @@ class Heap:
         self.data: list[Any] = [None]
         self.fields: list[dict[Any, Cell]] = [{}]
         self.single: list[bool] = [False]
+        self.only: list[frozenset[int]] = [
+            NOBODY_KNOWS
+        ]  # the set of just this object: an empty frozenset weighs 200 bytes
         self.plain: set[int] = set()  # constants and externals: nothing of ours can be called through them
         self._bound: dict[int, int] = {}
         self._known: dict[Any, int] = {}
@@ -91,6 +95,7 @@ class Heap:
         self.data.append(data)
         self.fields.append({})
         self.single.append(single)
+        self.only.append(frozenset((number,)))
         self._known[key] = number
         if kind in (CONSTANT, EXTERNAL):
             self.plain.add(number)

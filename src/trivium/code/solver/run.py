@@ -7,7 +7,7 @@ from trivium.code.solver import builtins_javascript, builtins_python
 from trivium.code.solver import heap as h
 from trivium.code.solver.calls import Args, Keywords
 from trivium.code.solver.engine import Frame, Summary, Values
-from trivium.code.solver.flat import FlatBody
+from trivium.code.solver.flat import MAKES, FlatBody
 from trivium.code.solver.heap import ANY_KEY, EMPTY, Cell, ClassRecord
 from trivium.code.solver.program import Target
 from trivium.code.solver.values import ValueOps
@@ -17,20 +17,43 @@ class Interpreter(ValueOps):
     def run_again(self, summary: Summary, frame: Frame, flat: FlatBody) -> None:
         """Only the ops that have something new to see, and then those that use what these produce."""
         handlers, regs, uses, body = _HANDLERS, frame.regs, flat.uses(), flat.ops
-        steps = 4 * len(body) + 40
-        while summary.dirty and steps:
+        steps = 3 * len(body) + 40
+        while steps and (waiting := summary.dirty | summary.grown):
             steps -= 1
-            self.budget -= 1
-            frame.bit = summary.dirty & -summary.dirty
-            summary.dirty ^= frame.bit
-            op = body[frame.bit.bit_length() - 1]
-            made = flat.made(op)
-            before = [regs[r] for r in made]
-            handlers[op[0]](self, frame, op)
-            for register, old in zip(made, before, strict=True):
-                if not regs[register] <= old:
-                    regs[register] |= old  # values only ever join, or two ops could chase one another for ever
-                    summary.dirty |= uses[register]
+            bit = frame.bit = waiting & -waiting
+            frame.delta = not summary.dirty & bit
+            summary.dirty &= ~bit
+            summary.grown &= ~bit
+            op = body[bit.bit_length() - 1]
+            code = op[0]
+            if code == ops.UNPACK:
+                summary.grown |= self.unpack_again(frame, op, uses)
+                continue
+            if code not in MAKES:
+                handlers[code](self, frame, op)
+                continue
+            register = op[1]
+            before = regs[register]
+            handlers[code](self, frame, op)
+            # Values only ever join, or two ops could chase one another for ever.
+            if regs[register] <= before:
+                regs[register] = before
+            else:
+                grown = regs[register] | before
+                regs[register] = grown if len(grown) <= h.MAX_REGISTER else h.NOBODY_KNOWS | before
+                summary.grown |= uses[register]
+        self.budget -= 3 * len(body) + 40 - steps
+        frame.delta = False
+
+    def unpack_again(self, frame: Frame, op: Any, uses: list[int]) -> int:
+        regs, grown = frame.regs, 0
+        before = [regs[r] for r in op[2]]
+        self.unpack(frame, op)
+        for register, old in zip(op[2], before, strict=True):
+            if not regs[register] <= old:
+                grown |= uses[register]
+            regs[register] |= old
+        return grown
 
     def run_first(self, frame: Frame, flat: FlatBody) -> None:
         handlers, bit = _HANDLERS, 1
@@ -68,14 +91,28 @@ class Interpreter(ValueOps):
         if not receivers:
             self.missed(frame, line, name)
             return
-        args, keywords, spreads = self.operands(frame, op, 4)
+        given = args, keywords, spreads = self.operands(frame, op, 4)
         found = EMPTY
-        several = len(receivers) > 1
+        if len(receivers) == 1:
+            (receiver,) = receivers
+            frame.regs[dst] = self.call_on(frame, receiver, name, args, keywords, spreads, line, op)
+            return
+        if len(receivers) > 2:
+            receivers = self.unseen(frame, op, receivers, given)
+        several = len(frame.regs[source]) > 1
         self.alternatives += several
         for receiver in receivers:
             found |= self.call_on(frame, receiver, name, args, keywords, spreads, line, op)
         self.alternatives -= several
         frame.regs[dst] = found
+
+    def unseen(self, frame: Frame, op: Any, values: Values, given: Any) -> Values:
+        """Those of a large set that this op has not dealt with yet, if all else is as it was then."""
+        if self.exact or frame.reader is None or frame.depth:
+            return values
+        known = frame.memo.get(id(op))
+        frame.memo[id(op)] = (values, given)
+        return values - known[0] if frame.delta and known is not None and known[1] == given else values
 
     def call_on(
         self, frame: Frame, receiver: int, name: str, args: Args, keywords: Keywords, spreads: Args, line: int, op: Any
@@ -95,7 +132,7 @@ class Interpreter(ValueOps):
         self, frame: Frame, receiver: int, name: str, args: Args, keywords: Keywords, spreads: Args, line: int, op: Any
     ) -> Values:
         heap = self.heap
-        callees = self.attribute(frame, frozenset((receiver,)), name, line)
+        callees = self.attribute(frame, self.heap.only[receiver], name, line)
         if not callees:
             if heap.kind[receiver] not in (h.CONSTANT, h.ARRAY):
                 self.missed(frame, line, name)
@@ -122,10 +159,10 @@ class Interpreter(ValueOps):
         for cell, owner in cells:
             for value in self.read(frame, cell):
                 if heap.kind[value] == h.FUNC:
-                    given = (frozenset((receiver,)), *args)
+                    given = (self.heap.only[receiver], *args)
                     found |= self.invoke(frame, value, EMPTY, given, keywords, spreads, line, op)
                 else:
-                    bound = self.bind(frame, frozenset((value,)), receiver, owner, line)
+                    bound = self.bind(frame, self.heap.only[value], receiver, owner, line)
                     found |= self.call(frame, bound, args, keywords, spreads, line, op)
         if not own and not cells:
             return self.call_found(frame, receiver, name, args, keywords, spreads, line, op)
@@ -185,7 +222,7 @@ class Interpreter(ValueOps):
         self.made.setdefault(made)
         if not self.exact:
             self.introduce(made)
-        frame.regs[dst] = frozenset((made,))
+        frame.regs[dst] = self.heap.only[made]
 
     def note_method(self, function: int, how: int) -> None:
         """A decorator has changed how this method is bound."""
@@ -219,7 +256,7 @@ class Interpreter(ValueOps):
             record.prototype = self.heap.make(h.TABLE, 1, ("proto", made), True)
         self.inherit(made, found, line, self.extends)
         self.inherit(made, [frame.regs[i] for i in interfaces], line, self.implements)
-        frame.regs[dst] = frozenset((made,))
+        frame.regs[dst] = self.heap.only[made]
 
     def inherit(self, cls: int, bases: list[Values], line: int, kept: dict[tuple[int, int], int]) -> None:
         for base in bases:
@@ -237,7 +274,7 @@ class Interpreter(ValueOps):
         frame.regs[dst] = found
 
     def iterate_instance(self, frame: Frame, source: int, line: int, op: Any) -> Values:
-        me = frozenset((source,))
+        me = self.heap.only[source]
         if self.language(frame):
             return builtins_javascript.iterate(self, frame, me, line, op)
         iterators = self.call(frame, self.attribute(frame, me, "__iter__", line), (), (), (), line, ("iter", source))
@@ -246,7 +283,7 @@ class Interpreter(ValueOps):
         for iterator in iterators:
             for name in ("__next__", "__anext__"):
                 if self.heap.kind[iterator] == h.INSTANCE:
-                    method = self.attribute(frame, frozenset((iterator,)), name, line)
+                    method = self.attribute(frame, self.heap.only[iterator], name, line)
                     found |= self.call(frame, method, (), (), (), line, (name, iterator))
         if not iterators:
             method = self.attribute(frame, me, "__getitem__", line)
@@ -257,7 +294,7 @@ class Interpreter(ValueOps):
         _, dst, source, line = op
         found = EMPTY
         for value in frame.regs[source]:
-            me = frozenset((value,))
+            me = self.heap.only[value]
             if self.heap.kind[value] == h.INSTANCE:
                 for names in (("__enter__", "__exit__"), ("__aenter__", "__aexit__")):
                     found |= self.call(
@@ -287,12 +324,12 @@ class Interpreter(ValueOps):
         found = EMPTY
         for value in lefts:
             if self.heap.kind[value] == h.INSTANCE:
-                method = self.attribute(frame, frozenset((value,)), name, line)
+                method = self.attribute(frame, self.heap.only[value], name, line)
                 found |= self.call(frame, method, (rights,), (), (), line, (name, value))
         if not found and name[2] != "i":
             for value in rights:
                 if self.heap.kind[value] == h.INSTANCE:
-                    method = self.attribute(frame, frozenset((value,)), "__r" + name[2:], line)
+                    method = self.attribute(frame, self.heap.only[value], "__r" + name[2:], line)
                     found |= self.call(frame, method, (lefts,), (), (), line, (name, value))
         return found
 
@@ -327,7 +364,7 @@ class Interpreter(ValueOps):
         target = self.program.targets[frame.unit][index]
         if target.unit >= 0:
             source = min(self.module(frame, target.unit))
-            frame.regs[dst] = self.attribute(frame, frozenset((source,)), name, 0)
+            frame.regs[dst] = self.attribute(frame, self.heap.only[source], name, 0)
         elif target.external:
             frame.regs[dst] = self.attribute(frame, self.target(frame, target), name, 0)
 

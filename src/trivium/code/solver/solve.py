@@ -141,9 +141,9 @@ class Solver(Interpreter):
             frame = self.first_frame(summary)
             summary.dirty = 0
             self.run_first(frame, flat)
-            summary.dirty |= flat.rounds(frame.regs)
+            summary.grown |= flat.rounds(frame.regs)
         self.take_in(summary, frame, flat)
-        if summary.dirty:
+        if summary.dirty or summary.grown:
             self.run_again(summary, frame, flat)
         self.stack.pop()
         self.add(summary.result, frame.result - self.heap.plain)
@@ -154,7 +154,7 @@ class Solver(Interpreter):
         for (_, register, _), cell in zip(summary.function.params, summary.params, strict=True):
             if frame.regs[register] is not cell.values:
                 frame.regs[register] = cell.values
-                summary.dirty |= flat.uses()[register]
+                summary.grown |= flat.uses()[register]
         if frame.this is not summary.this.values:
             frame.this = summary.this.values
             flat.uses()

@@ -15,6 +15,9 @@ class ValueOps(Calls):
     def iterate_instance(self, frame: Frame, source: int, line: int, op: Any) -> Values:
         raise NotImplementedError
 
+    def unseen(self, frame: Frame, op: Any, values: Values, given: Any) -> Values:
+        raise NotImplementedError
+
     def constant(self, frame: Frame, op: Any) -> None:
         value = op[2]
         known = self._constants.get(value)
@@ -25,7 +28,9 @@ class ValueOps(Calls):
     def union(self, frame: Frame, op: Any) -> None:
         found = EMPTY
         for register in op[2]:
-            found |= frame.regs[register]
+            values = frame.regs[register]
+            if values:
+                found = found | values if found else values
         frame.regs[op[1]] = found
 
     def load_global(self, frame: Frame, op: Any) -> None:
@@ -77,7 +82,10 @@ class ValueOps(Calls):
         self.put(frame, env.cells.setdefault(op[1], Cell()), frame.regs[op[2]])
 
     def load_attribute(self, frame: Frame, op: Any) -> None:
-        frame.regs[op[1]] = self.attribute(frame, frame.regs[op[2]], op[3], op[4])
+        sources = frame.regs[op[2]]
+        if len(sources) > 2:
+            sources = self.unseen(frame, op, sources, None)
+        frame.regs[op[1]] = self.attribute(frame, sources, op[3], op[4])
 
     def store_attribute(self, frame: Frame, op: Any) -> None:
         targets, values = frame.regs[op[1]], frame.regs[op[3]]
@@ -160,7 +168,7 @@ class ValueOps(Calls):
                 self.write_key(frame, made, index if index < 16 and not spreads else ANY_KEY, values, not spreads)
         for register in spreads:
             self.write_key(frame, made, ANY_KEY, self.elements(frame, frame.regs[register]), False)
-        frame.regs[dst] = frozenset((made,))
+        frame.regs[dst] = self.heap.only[made]
 
     def holds_nothing(self, frame: Frame, items: tuple[int, ...]) -> bool:
         """A written-out list of strings and numbers leads nowhere; there are very many of them."""
@@ -179,7 +187,7 @@ class ValueOps(Calls):
                 self.write_key(frame, made, key, values, True)
             elif values:
                 self.write_item(frame, made, frame.regs[key], values, True)
-        frame.regs[dst] = frozenset((made,))
+        frame.regs[dst] = self.heap.only[made]
 
     def copy_fields(self, frame: Frame, sources: Values, target: int) -> None:
         fields = self.heap.fields
@@ -209,7 +217,7 @@ class ValueOps(Calls):
             self.unpack_one(frame, value, parts, star)
 
     def unpack_one(self, frame: Frame, value: int, parts: tuple[int, ...], star: int) -> None:
-        heap, me = self.heap, frozenset((value,))
+        heap, me = self.heap, self.heap.only[value]
         exact = heap.kind[value] == h.ARRAY and heap.data[value] >= 0 and ANY_KEY not in heap.fields[value]
         length = heap.data[value] if exact else -1
         everything = self.elements(frame, me) if not exact else EMPTY
@@ -245,7 +253,7 @@ class ValueOps(Calls):
                 found.append(self.array(frame, items, ("slice", id(op), value, frame.context)))
             else:
                 made = self.heap.make(h.ARRAY, -1, ("slice", id(op), value, frame.context))
-                self.write_key(frame, made, ANY_KEY, self.elements(frame, frozenset((value,))), False)
+                self.write_key(frame, made, ANY_KEY, self.elements(frame, self.heap.only[value]), False)
                 found.append(made)
         frame.regs[dst] = frozenset(found)
 
@@ -256,7 +264,7 @@ class ValueOps(Calls):
         found = EMPTY
         for value in values:
             is_promise = self.heap.kind[value] == h.PROMISE
-            found |= self.read(frame, self.heap.cell(value, ANY_KEY)) if is_promise else frozenset((value,))
+            found |= self.read(frame, self.heap.cell(value, ANY_KEY)) if is_promise else self.heap.only[value]
         return found
 
     def weak(self, frame: Frame, op: Any) -> None:
@@ -277,4 +285,3 @@ class ValueOps(Calls):
 
     def builtin(self, frame: Frame, op: Any) -> None:
         frame.regs[op[1]] = frozenset((self.heap.external(f"<builtin>.{op[2]}"),))
-
