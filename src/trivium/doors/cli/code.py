@@ -18,7 +18,7 @@ JSON = typer.Option(False, "--json", help="For machines.")
 
 
 def register(root: typer.Typer) -> None:
-    root.command(epilog="Example: trivium index ~/work/my-api --name my-api")(index)
+    root.command(epilog="Example: trivium index ~/code/my-api --name my-api")(index)
     root.command(epilog="Example: trivium repos")(repos)
     root.command(epilog="Example: trivium update my-api")(update)
     root.command(epilog="Example: trivium unindex my-api")(unindex)
