@@ -27,6 +27,8 @@ def get_architecture(
     if root and not files:
         folders = sorted({posixpath.dirname(s.path) for s in symbols if s.kind == "file"} - {""})
         raise NotFound(f"No files under scope {root!r}", nearest=folders[:10], code="ENTITY_NOT_FOUND")
+    if any(f.path == root for f in files):
+        root = posixpath.dirname(root)
     entities = [s for s in symbols if s.kind != "file"] if detail_level == "entities" else []
     packages = sorted({posixpath.dirname(f.path) for f in files})
     return {
