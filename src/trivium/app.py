@@ -7,15 +7,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from trivium.backends.bits import BitsVectorIndex
 from trivium.backends.files import ProcessLock
-from trivium.backends.git import SubprocessGit
 from trivium.backends.quicktok import QuicktokCounter
 from trivium.backends.sqlite.changes import SqliteChangeLog
 from trivium.backends.sqlite.chunks import SqliteChunkStore
-from trivium.backends.sqlite.code_graph import SqliteCodeGraph
-from trivium.backends.sqlite.code_repositories import SqliteFacts, SqliteRepositories
 from trivium.backends.sqlite.concepts import open_concepts
 from trivium.backends.sqlite.database import Database
 from trivium.backends.sqlite.documents import SqliteDocumentStore
@@ -26,8 +24,6 @@ from trivium.backends.sqlite.vendor_facts import SqliteVendorFacts
 from trivium.backends.sqlite.vendor_graph import SqliteVendorGraph
 from trivium.backends.sqlite.vendor_queue import SqliteExtractionQueue
 from trivium.backends.tantivy import TantivyKeywordIndex
-from trivium.code.repositories.index import IndexRepositories, Outside
-from trivium.code.repositories.room import Code
 from trivium.concepts.find import NearestByVectors
 from trivium.concepts.room import Concepts
 from trivium.documents.background import Background
@@ -47,6 +43,10 @@ from trivium.search.evaluate import OpenedIndex, Record
 from trivium.search.follow import Follower, FollowingKeywords, FollowingVectors
 from trivium.search.hybrid import HybridSearch
 from trivium.settings import Settings
+
+if TYPE_CHECKING:
+    from trivium.backends.sqlite.code_repositories import SqliteFacts
+    from trivium.code.repositories.room import Code
 
 FEW_CHUNKS = 64  # embedded at once where an answer needs them
 
@@ -116,7 +116,14 @@ class App:
         )
 
     @cached_property
-    def code(self) -> Code:
+    def code(self) -> "Code":
+        # Imported here: the analysis is large, and most processes never ask for it.
+        from trivium.backends.git import SubprocessGit
+        from trivium.backends.sqlite.code_graph import SqliteCodeGraph
+        from trivium.backends.sqlite.code_repositories import SqliteFacts, SqliteRepositories
+        from trivium.code.repositories.index import IndexRepositories, Outside
+        from trivium.code.repositories.room import Code
+
         self._facts = SqliteFacts(Database(self.data / "code-facts.db", durable=False))
         store = SqliteRepositories(self.database)
         outside = Outside(

@@ -80,6 +80,12 @@ def test_the_search_over_everything_finds_code_and_forgets_it(serve: Serve, fold
         return [row["source_file"] for row in answer["results"]]
 
     assert found()[0] == "src/utils/jwt.ts"
+    (first, *_) = served.body("semantic_search", query="validateToken jsonwebtoken", repository="my-api")["results"]
+    lines = (folder / first["source_file"]).read_text().splitlines()
+    assert first["repository"] == "my-api"
+    assert any("validateToken" in line for line in lines[first["start_line"] - 1 : first["end_line"]])
+    assert found(repository="elsewhere") == []
+    assert found(repository="my-api", category_filter="guides") == []
     assert set(found(sources=["code"])) <= {file.source_file for file in served.app().store.files("code")}
     assert served.body("search_code", query="validateToken", threshold=0.0)["results"]
     served.body("remove_repository", repository="my-api")

@@ -14,6 +14,7 @@ from pydantic_core import ErrorDetails
 
 from trivium.doors.mcp import desktop, vendors
 from trivium.doors.mcp.answering import Answer, extended, finish
+from trivium.doors.mcp.code_places import places
 from trivium.doors.mcp.envelope import Draft, elapsed_ms, error_body, warning
 from trivium.doors.mcp.rankings import Page, page
 from trivium.doors.mcp.results import check_fields
@@ -22,7 +23,7 @@ from trivium.doors.mcp.tools import Body, Call, Reply, Tool, explain, tool
 from trivium.errors import InvalidInput, NotFound, TriviumError
 from trivium.model.answers import CHUNK_FIELDS, SEARCH_FIELDS, ResponseMode
 from trivium.model.chunk import SOURCES, Chunk, Source
-from trivium.model.filters import And, Contains, Equals, Or, Range
+from trivium.model.filters import And, Contains, Equals, Filter, Or, Range
 from trivium.model.hits import SearchQuery
 from trivium.model.ids import parse_chunk_id
 
@@ -73,6 +74,7 @@ def semantic_search(
     filter_ids: Annotated[list[ChunkId] | None, Field(max_length=1000, description="Only these chunks")] = None,
     vendor_filter: Annotated[str | None, Field(min_length=1, max_length=200)] = None,
     category_filter: Annotated[str | None, Field(min_length=1, max_length=200)] = None,
+    repository: Annotated[str | None, Field(min_length=1, max_length=200, description="Only code of this one")] = None,
     min_score: Annotated[float, Field(ge=0, le=1)] = 0.0,
     include_relationships: bool = False,
     desktop_enhanced: Annotated[bool | None, Field(description="Add confidence, explanation, duplicates")] = None,
@@ -89,7 +91,7 @@ def semantic_search(
             text=query,
             limit=page_size or top_k or 10,
             sources=tuple(source for source in SOURCES if sources is None or source in sources),
-            condition=None if category_filter is None else Equals("source_category", category_filter),
+            condition=_condition(category_filter, repository),
             chunk_ids=_within(call, vendor_filter, filter_ids),
             vendors=call.app.vendors.named_in(query),
             min_score=min_score,
@@ -106,6 +108,15 @@ def semantic_search(
             warning("warning", "DEPRECATED_PARAMETER", "top_k is ignored beside page_size", "Give page_size alone")
         )
     return _search(call, asked, cursor, draft)
+
+
+def _condition(category: str | None, repository: str | None) -> Filter | None:
+    parts: list[Filter] = []
+    if category is not None:
+        parts.append(Equals("source_category", category))
+    if repository is not None:
+        parts.append(Equals("repository", repository))
+    return And(tuple(parts)) if len(parts) > 1 else next(iter(parts), None)
 
 
 def _search(call: Call, asked: _Asked, cursor: str | None, draft: Draft) -> Reply:
@@ -140,7 +151,8 @@ def _cache_key(asked: _Asked, generation: int) -> str:
 
 def _extras(call: Call, asked: _Asked, found: Page, draft: Draft) -> list[Body]:
     """What each result carries besides the fields of its mode."""
-    extras: list[Body] = [{} for _ in found.hits]
+    is_brief = asked.mode == "ids_only" or asked.only is not None
+    extras: list[Body] = [{} for _ in found.hits] if is_brief else places(call, found.chunks)
     if asked.include_relationships:
         related = _relationships(call, found.chunks)
         extras = [extra | {"relationships": one} for extra, one in zip(extras, related, strict=True)]
