@@ -1,5 +1,7 @@
 """Edges of a repository, collected from every analysis, each with its line, how it was resolved and how sure we are."""
 
+from collections.abc import Collection
+
 from trivium.code.link import Linked
 from trivium.code.lowering import ops
 from trivium.code.solver.solve import Solution
@@ -8,7 +10,7 @@ from trivium.code.typed_calls import TypedProgram
 from trivium.model.code import CONFIDENCE, BlindSpot, Edge, Relationship, Resolution
 
 _STRENGTH: dict[Resolution, int] = {"name_match": 0, "inferred": 1, "exact": 2}
-_OTHER_COMMON = ("read", "write", "close", "map", "filter", "forEach", "push", "then", "catch", "toString", "slice", "test")
+_OTHER_COMMON = ("read", "write", "close", "map", "filter", "forEach", "push", "then", "catch", "toString", "slice")
 # Calls of these on an unknown receiver are nearly always calls of the language's own containers.
 _COMMON = frozenset(
     name for names in (dir(str), dir(dict), dir(list), dir(set), dir(bytes), _OTHER_COMMON) for name in names
@@ -42,8 +44,10 @@ class EdgeSet:
 
     # imports
 
-    def add_imports(self, linked: Linked) -> None:
+    def add_imports(self, linked: Linked, only: Collection[str] | None = None) -> None:
         for unit, facts in enumerate(linked.units):
+            if only is not None and facts.path not in only:
+                continue
             source = self.symbols.file(facts.path)
             for written in facts.imports:
                 found = [f for f in linked.files(unit, written) if f != unit]
@@ -53,8 +57,10 @@ class EdgeSet:
                 if package:
                     self.add(source, self.symbols.package(package), "imports", written.line, "exact")
 
-    def add_typed_imports(self, program: TypedProgram) -> None:
+    def add_typed_imports(self, program: TypedProgram, only: Collection[str] | None = None) -> None:
         for unit, facts in enumerate(program.units):
+            if only is not None and facts.path not in only:
+                continue
             source = self.symbols.file(facts.path)
             for index, written in enumerate(facts.imports):
                 found = [f for f in program.names.import_files(unit, index) if f != unit]
@@ -89,6 +95,8 @@ class EdgeSet:
             self.miss("", 0, "budget", "the call graph was cut short: some calls are missing")
 
     def _add_calls(self, linked: Linked, solution: Solution, caller: int, found: dict[int, int]) -> None:
+        if not (found or solution.creates[caller] or solution.refers[caller]):
+            return
         source = self._function(linked, caller)
         for callee, line in found.items():
             target = self._function(linked, callee)

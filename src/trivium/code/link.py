@@ -11,7 +11,7 @@ class Linked:
     """The dynamic languages' files as one program, with every import resolved."""
 
     def __init__(self, units: Sequence[ops.FileFacts], configs: Mapping[str, bytes]) -> None:
-        self.units = units
+        self.units = list(units)
         paths = [u.path for u in units]
         self.names = module_names(units)
         self._python = python.PythonModules(
@@ -23,6 +23,12 @@ class Linked:
         )
         targets: list[list[Target]] = [[self.target(n, i) for i in unit.imports] for n, unit in enumerate(units)]
         self.program = Program(units, self.names, targets, self._python.submodules())
+
+    def put(self, facts: ops.FileFacts) -> tuple[int, list[Target]]:
+        """A new version of a file that was here before: its number, and where its imports lead."""
+        unit = next(n for n, u in enumerate(self.units) if u.path == facts.path)
+        self.units[unit] = facts
+        return unit, [self.target(unit, written) for written in facts.imports]
 
     def target(self, unit: int, written: ops.Import) -> Target:
         return self._modules(unit).target(unit, written)

@@ -82,7 +82,10 @@ def test_other_repositories_count_only_when_asked(graph: MemoryCodeGraph) -> Non
 
 
 def test_unresolved_calls_widen_the_upper_bound() -> None:
-    source = b"class A:\n    def go(self): ...\nclass B:\n    def go(self): ...\ndef f(x):\n    x.go()\n    getattr(x, y)()\n"
+    source = (
+        b"class A:\n    def go(self): ...\nclass B:\n    def go(self): ...\n"
+        b"def f(x):\n    x.go()\n    getattr(x, y)()\n"
+    )
     answer = get_dependents(MemoryCodeGraph([analyse("r", {"a.py": source})]), "function", "a.py::A.go")
     impact = answer["impact_analysis"]
     assert answer["dependents"] == []

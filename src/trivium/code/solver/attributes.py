@@ -157,6 +157,8 @@ class Attributes(EngineState):
                     else:
                         found |= self.prototype_attribute(frame, self.prototypes(frame, b), receiver, name, line)
             return found
+        if frame.reader is not None:
+            self.find(frame, cls, name)  # so as to hear of new bases
         for cell, owner in self.superclass_search(cls, receiver, name):
             found |= self.bind(frame, self.read(frame, cell), receiver, owner, line)
         return found
@@ -203,11 +205,9 @@ class Attributes(EngineState):
 
     def prototype_attribute(self, frame: Frame, chain: list[int], receiver: int, name: str, line: int) -> Values:
         for prototype in chain:
-            cell = self.heap.fields[prototype].get(name)
-            if cell is not None and (cell.values or not self.exact):
-                return self.bind_getter(frame, self.read(frame, cell), receiver, line)
-            if frame.reader is not None:
-                self.read(frame, self.heap.cell(prototype, name))
+            found = self.own_field(frame, prototype, name, line)
+            if found:
+                return self.bind_getter(frame, found, receiver, line)
         return EMPTY
 
     def bind_getter(self, frame: Frame, values: Values, receiver: int, line: int) -> Values:

@@ -23,9 +23,9 @@ class Program:
         targets: Sequence[Sequence[Target]],
         submodules: Mapping[tuple[int, str], int],
     ) -> None:
-        self.units = units
+        self.units = list(units)
         self.modules = modules
-        self.targets = targets
+        self.targets = [list(t) for t in targets]
         self.submodules = submodules
         self.functions: list[ops.Function] = []
         self.unit_of: list[int] = []
@@ -35,6 +35,14 @@ class Program:
             self.functions.extend(unit.functions)
             self.unit_of.extend([number] * len(unit.functions))
         self.weight = sum(len(f.ops) for f in self.functions)
+
+    def replace(self, unit: int, facts: ops.FileFacts, targets: Sequence[Target]) -> None:
+        """A new version of a unit: its functions get new numbers, those of the old version lie fallow."""
+        self.units[unit] = facts
+        self.targets[unit] = list(targets)
+        self.first[unit] = len(self.functions)
+        self.functions.extend(facts.functions)
+        self.unit_of.extend([unit] * len(facts.functions))
 
     def import_order(self) -> list[int]:
         """Every unit after those it imports, as far as cycles allow."""

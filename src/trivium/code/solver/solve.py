@@ -1,13 +1,15 @@
 """The two ways through a whole program, and the edges that come out."""
 
 import gc
+from collections.abc import Sequence
 from typing import NamedTuple
 
+from trivium.code.lowering import ops
 from trivium.code.solver import heap as h
 from trivium.code.solver.engine import Frame, OutOfBudget, Summary
 from trivium.code.solver.flat import FlatBody
 from trivium.code.solver.heap import EMPTY
-from trivium.code.solver.program import Program
+from trivium.code.solver.program import Program, Target
 from trivium.code.solver.run import Interpreter
 
 EXACT_WEIGHT = 20_000  # ops: programs up to this size are run as written …
@@ -38,15 +40,19 @@ def solve(program: Program) -> Solution:
     enabled = gc.isenabled()
     gc.disable()  # millions of small tuples and no garbage cycles worth finding while we run
     try:
-        if program.weight <= EXACT_WEIGHT:
-            try:
-                return _solution(_run_as_written(program))
-            except OutOfBudget:
-                pass
-        return _solution(_run_by_summaries(program))
+        return _solution(run(program))
     finally:
         if enabled:
             gc.enable()
+
+
+def run(program: Program) -> "Solver":
+    if program.weight <= EXACT_WEIGHT:
+        try:
+            return _run_as_written(program)
+        except OutOfBudget:
+            pass
+    return _run_by_summaries(program)
 
 
 def _run_as_written(program: Program) -> "Solver":
@@ -60,9 +66,7 @@ def _run_as_written(program: Program) -> "Solver":
 def _run_by_summaries(program: Program) -> "Solver":
     solver = Solver(program, exact=False, budget=WORK_PER_OP * program.weight + 50_000)
     for unit in program.import_order():
-        number = program.first[unit]
-        made = solver.heap.make(h.FUNC, (number, solver.root), ("f", number, 0))
-        solver.enqueue(solver.summary(made))
+        solver.start_unit(unit)
     solver.drain()
     return solver
 
@@ -74,6 +78,11 @@ class Solver(Interpreter):
         self._flat: dict[int, FlatBody] = {}
         for unit, module in enumerate(program.modules):
             self.tops.setdefault(module, unit)
+
+    def start_unit(self, unit: int) -> None:
+        number = self.program.first[unit]
+        made = self.heap.make(h.FUNC, (number, self.root), ("f", number, 0))
+        self.enqueue(self.summary(made))
 
     def run_module(self, unit: int) -> None:
         if unit in self.started:
@@ -124,6 +133,12 @@ class Solver(Interpreter):
         if how == h.NOTHING or not self.is_javascript(function):
             return EMPTY
         return frozenset((self.heap.instance(cls) if how == h.FUNC else cls,))
+
+    def go_on(self) -> None:
+        """After a change: with a fresh budget, until nothing new is learned."""
+        self.runs.clear()
+        self.budget = WORK_PER_OP * self.program.weight + 50_000
+        self.drain()
 
     def drain(self) -> None:
         while self.queue:
@@ -212,3 +227,35 @@ def _solution(solver: Solver) -> Solution:
         solver.exact,
         solver.budget > 0,
     )
+
+
+class LiveSolver:
+    """A solved program that takes new versions of single files. Small programs are simply solved again."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self._solver: Solver | None = None
+        self._waiting: list[tuple[int, ops.FileFacts, Sequence[Target]]] = []
+
+    def put(self, unit: int, facts: ops.FileFacts, targets: Sequence[Target]) -> None:
+        self._waiting.append((unit, facts, targets))
+
+    def solution(self) -> Solution:
+        from trivium.code.solver.swap import swap_unit
+
+        enabled = gc.isenabled()
+        gc.disable()
+        try:
+            if self._solver is None or self._solver.exact:
+                for unit, facts, targets in self._waiting:
+                    self.program.replace(unit, facts, targets)
+                self._solver = run(self.program)
+            else:
+                for unit, facts, targets in self._waiting:
+                    swap_unit(self._solver, unit, facts, targets)
+                self._solver.go_on()
+            self._waiting.clear()
+            return _solution(self._solver)
+        finally:
+            if enabled:
+                gc.enable()

@@ -1,5 +1,6 @@
 """The ops that move values about: variables, attributes, items, containers, unpacking."""
 
+import builtins
 from typing import Any
 
 from trivium.code.lowering import ops
@@ -8,6 +9,7 @@ from trivium.code.solver.calls import Calls
 from trivium.code.solver.engine import Frame, Values
 from trivium.code.solver.heap import ANY_KEY, EMPTY, Cell, Env
 
+_BUILTINS = frozenset(dir(builtins))
 MAX_COPIED = 24  # fields: larger tables are copied as a heap of values without names
 
 
@@ -43,6 +45,8 @@ class ValueOps(Calls):
 
     def builtin_value(self, frame: Frame, name: str) -> Values:
         if name in self.module_names(frame.unit):
+            return EMPTY
+        if not self.language(frame) and name not in _BUILTINS:
             return EMPTY
         if name in ("module", "exports") and self.language(frame):
             module = self.common_module(frame.unit)
