@@ -1,5 +1,6 @@
 """Opens the app in the background, so that a client gets its list of tools while indexes and model still load."""
 
+import atexit
 import concurrent.futures.thread  # noqa: F401 -- cannot be imported any more once the process is ending
 import logging
 import threading
@@ -11,6 +12,8 @@ from trivium.errors import BackendUnavailable, TriviumError
 
 if TYPE_CHECKING:
     from trivium.app import App
+
+EXIT_WAIT_S = 5.0
 
 logger = logging.getLogger(__name__)
 
@@ -33,8 +36,10 @@ class Opening:
         with self._lock:
             if self._future is None or (self._future.done() and self._future.exception() is not None):
                 self._future = Future()
-                # No daemon: a process that ends at once must not be torn down under code that still loads a model.
-                threading.Thread(target=self._run, args=(self._future,), name="opening").start()
+                thread = threading.Thread(target=self._run, args=(self._future,), name="opening", daemon=True)
+                # A process that ends at once should not be torn down under code that still loads a model.
+                atexit.register(thread.join, EXIT_WAIT_S)
+                thread.start()
             return self._future
 
     def get(self, wait_s: float) -> "App":
