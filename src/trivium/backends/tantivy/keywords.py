@@ -5,8 +5,9 @@ both or neither. Writers of all processes queue at a file lock; readers notice a
 """
 
 import math
+import re
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from trivium.errors import BackendUnavailable
 from trivium.model.embedding import Ids
 from trivium.ports.keywords import KeywordMatches, KeywordRow
 
+_LEFTOVER = re.compile(r'FileAlreadyExists\("([0-9a-f]+\.\d+\.del)"\)')
 _LAYOUT = "terms-1"  # names the folder: a change of fields or of words.py starts a new one, filled again from the log
 _HEADER_WEIGHT = 0.35  # docs/decisions/fusion.md
 _POSITION_ROW = -1  # the "chunk" that carries the position
@@ -51,12 +53,26 @@ class TantivyKeywordIndex:
 
     def apply(self, added: Iterable[KeywordRow], removed: Iterable[int], position: int) -> None:
         with _border(), self._writing, exclusive(self._lock_file, self._lock_timeout_s):
-            writer = self._index.writer(_WRITER_BYTES, 1)
-            try:
-                self._write(writer, added, removed, position)
-                writer.commit()
-            finally:
-                writer.wait_merging_threads()
+            rows, gone = list(added), list(removed)
+            while not self._committed(rows, gone, position):
+                """A leftover was in the way and is gone now; every round clears one, and there are few."""
+
+    def _committed(self, added: Sequence[KeywordRow], removed: Sequence[int], position: int) -> bool:
+        """False where a writer that was killed had left a file under the very name this commit needs: names of deletion
+        files follow from the last commit, so they come again. Nobody refers to it, and the lock is ours."""
+        writer = self._index.writer(_WRITER_BYTES, 1)
+        try:
+            self._write(writer, added, removed, position)
+            writer.commit()
+            return True
+        except ValueError as error:
+            leftover = _LEFTOVER.search(str(error))
+            if leftover is None:
+                raise
+            (self._folder / leftover[1]).unlink()
+            return False
+        finally:
+            writer.wait_merging_threads()
 
     def match(self, query: str, limit: int, within: Ids | None = None) -> KeywordMatches:
         with _border():
