@@ -57,13 +57,13 @@ def pack(facts: ops.FileFacts) -> bytes:
 
 
 def unpack(packed: bytes) -> ops.FileFacts:
-    version, language, path, lines, definitions, imports, functions, classes, calls, notes, names = marshal.loads(packed)
+    version, language, path, lines, defined, imports, functions, classes, calls, notes, names = marshal.loads(packed)
     return ops.FileFacts(
         version,
         language,
         path,
         lines,
-        [ops.Definition(*d) for d in definitions],
+        [ops.Definition(*d) for d in defined],
         [ops.Import(*i) for i in imports],
         [ops.Function(*f) for f in functions],
         [ops.ClassBody(*c) for c in classes],
