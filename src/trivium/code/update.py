@@ -11,7 +11,7 @@ from trivium.code.edges import EdgeSet
 from trivium.code.link import Linked
 from trivium.code.lowering import ops
 from trivium.code.solver.solve import LiveSolver
-from trivium.code.symbols import SymbolTable
+from trivium.code.symbols import Kept, SymbolTable
 from trivium.code.typed_calls import TypedProgram
 from trivium.model.code import CodeGraph
 
@@ -23,6 +23,7 @@ class LiveGraph:
         self._configs: dict[str, bytes] = {}
         self._linked: dict[str, Linked] = {}
         self._solvers: dict[str, LiveSolver] = {}
+        self._kept: Kept = {}
 
     def replace(self, files: Mapping[str, bytes]) -> CodeGraph:
         """Everything anew."""
@@ -79,7 +80,7 @@ class LiveGraph:
 
     def solve(self) -> CodeGraph:
         """The whole graph, calls included."""
-        symbols = SymbolTable(self.repository, list(self._facts.values()))
+        symbols = SymbolTable(self.repository, list(self._facts.values()), self._kept)
         edges = EdgeSet(symbols)
         for language in DYNAMIC:
             linked = self._link(language)

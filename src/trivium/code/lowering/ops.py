@@ -93,6 +93,7 @@ class Function(NamedTuple):
     definition: int  # index of its Definition, -1 for one without a symbol of its own
     owner: int  # the definition that edges are drawn from where it has none itself
     has_cells: bool
+    nests: bool  # has loops or branches: summaries open them out
     positional: int  # how many parameters take arguments by position
     passes: tuple[int, ...]  # parameters it returns as they came: callers get back their own values, nobody else's
 

@@ -63,6 +63,7 @@ class Scope:
         self._captured: set[str] = set()
         self._cell_ops: list[list[Any]] = []
         self._passed: set[int] = set()
+        self._nests = False
 
     # registers and plain emission
 
@@ -87,6 +88,7 @@ class Scope:
         return known[0] if len(known) == 1 else self.value(ops.UNION, known)
 
     def weaken(self) -> None:
+        self._nests = True
         self.ops.append((ops.WEAK, 1))
 
     def strengthen(self) -> None:
@@ -215,6 +217,7 @@ class Scope:
 
     def loop(self, body: Callable[[], None]) -> None:
         """A body that may run never or often; values assigned in one round are seen in the next."""
+        self._nests = True
         outer_ops, before = self.ops, self.env
         loop = Loop(self.registers)
         self.loops.append(loop)
@@ -268,6 +271,7 @@ class Scope:
             self.definition,
             self.owner,
             bool(self._captured),
+            self._nests,
             sum(how == ops.POSITIONAL for _, _, how in self.params),
             tuple(sorted(self._passed)),
         )

@@ -17,7 +17,7 @@ class FlatBody:
         self.this = 0
         self._phis: list[int] = []
         self._uses: list[int] | None = None
-        if any(op[0] in (ops.LOOP, ops.WEAK) for op in function.ops):
+        if function.nests:
             self._open(function.ops)
         else:
             self.ops = function.ops
@@ -45,13 +45,15 @@ class FlatBody:
         return uses
 
     def _open(self, body: Any) -> None:
+        opened = self.ops
         for op in body:
-            if op[0] == ops.LOOP:
-                start = len(self.ops)
+            code = op[0]
+            if code == ops.LOOP:
+                start = len(opened)
                 self._open(op[1])
                 self._phis.extend(range(start, start + op[2]))
-            elif op[0] != ops.WEAK:
-                self.ops.append(op)
+            elif code != ops.WEAK:
+                opened.append(op)
 
     def rounds(self, regs: list[frozenset[int]]) -> int:
         """After a first run: the joins at loop heads that have more to see the second time round."""

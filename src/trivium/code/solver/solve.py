@@ -40,7 +40,10 @@ def solve(program: Program) -> Solution:
     enabled = gc.isenabled()
     gc.disable()  # millions of small tuples and no garbage cycles worth finding while we run
     try:
-        return _solution(run(program))
+        solver = run(program)
+        solution = _solution(solver)
+        solver.dispose()
+        return solution
     finally:
         if enabled:
             gc.enable()
@@ -123,9 +126,9 @@ class Solver(Interpreter):
             found[index] = found.get(index, EMPTY) | cell.values
         how, cls = self.owners.get(function, (h.NOTHING, h.UNKNOWN))
         if how == h.FUNC and not self.is_javascript(function):
-            found[0] = found.get(0, EMPTY) | {self.heap.instance(cls)}
+            found[0] = self.heap.only[self.heap.instance(cls)]
         elif how == h.CLASSMETHOD:
-            found[0] = found.get(0, EMPTY) | {cls}
+            found[0] = self.heap.only[cls]
         return found
 
     def entry_this(self, function: int) -> frozenset[int]:
@@ -133,6 +136,13 @@ class Solver(Interpreter):
         if how == h.NOTHING or not self.is_javascript(function):
             return EMPTY
         return frozenset((self.heap.instance(cls) if how == h.FUNC else cls,))
+
+    def dispose(self) -> None:
+        """Breaks the circles between summaries and the cells they read, so that memory is free at once."""
+        for summary in self.summaries.values():
+            summary.frame, summary.env, summary.outer = None, self.root, self.root
+            summary.params.clear()
+        self.queue.clear()
 
     def go_on(self) -> None:
         """After a change: with a fresh budget, until nothing new is learned."""
@@ -161,8 +171,10 @@ class Solver(Interpreter):
         if summary.dirty or summary.grown:
             self.run_again(summary, frame, flat)
         self.stack.pop()
-        self.add(summary.result, frame.result - self.heap.plain)
-        self.add(summary.yields, frame.yields - self.heap.plain)
+        if frame.result:
+            self.add(summary.result, frame.result - self.heap.plain)
+        if frame.yields:
+            self.add(summary.yields, frame.yields - self.heap.plain)
 
     def take_in(self, summary: Summary, frame: Frame, flat: FlatBody) -> None:
         """Arguments that have come since the last run."""

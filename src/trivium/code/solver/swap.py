@@ -67,13 +67,12 @@ def _cells(solver: Solver) -> Iterator[Cell]:
 
 
 def _purge(solver: Solver, gone: frozenset[int]) -> None:
+    untouched = gone.isdisjoint
     for cell in _cells(solver):
-        if not gone.isdisjoint(cell.values):
+        if cell.values and not untouched(cell.values):
             cell.values -= gone
-    for summary in solver.summaries.values():
-        frame = summary.frame
-        if frame is not None and _saw(frame, gone):
-            _start_over(solver, summary)
+    users = [s for s in solver.summaries.values() if s.frame is not None and _saw(s.frame, gone)]
+    _start_over(solver, users)
     heap = solver.heap
     for number, kind in enumerate(heap.kind):
         if kind == h.CLASS and number not in gone:
@@ -82,21 +81,23 @@ def _purge(solver: Solver, gone: frozenset[int]) -> None:
 
 
 def _saw(frame: Frame, gone: frozenset[int]) -> bool:
-    return any(not gone.isdisjoint(values) for values in frame.regs) or not gone.isdisjoint(frame.result)
+    held = [values for values in frame.regs if values]
+    return not (all(map(gone.isdisjoint, held)) and gone.isdisjoint(frame.result))
 
 
-def _start_over(solver: Solver, summary: Summary) -> None:
-    """A function that used what is gone runs from scratch, as if for the first time."""
-    number = summary.number
-    summary.frame, summary.dirty, summary.grown = None, 0, 0
-    summary.result.values, summary.yields.values = EMPTY, EMPTY
-    solver.calls[number].clear()
-    solver.creates[number].clear()
-    solver.refers[number].clear()
-    solver.uncertain = {pair for pair in solver.uncertain if pair[0] != number}
-    for where in [k for k in solver.unresolved if k[0] == number]:
-        del solver.unresolved[where]
-    solver.enqueue(summary)
+def _start_over(solver: Solver, users: Sequence[Summary]) -> None:
+    """Functions that used what is gone run from scratch, as if for the first time."""
+    numbers = {summary.number for summary in users}
+    for summary in users:
+        summary.frame, summary.dirty, summary.grown = None, 0, 0
+        summary.result.values, summary.yields.values = EMPTY, EMPTY
+        solver.enqueue(summary)
+    for number in numbers:
+        solver.calls[number].clear()
+        solver.creates[number].clear()
+        solver.refers[number].clear()
+    solver.uncertain = {pair for pair in solver.uncertain if pair[0] not in numbers}
+    solver.unresolved = {where: name for where, name in solver.unresolved.items() if where[0] not in numbers}
 
 
 def _clear_module(solver: Solver, unit: int) -> None:
