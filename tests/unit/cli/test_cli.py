@@ -3,37 +3,13 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from trivium.doors.cli.context import chosen
-from trivium.doors.cli.main import data_first, run
+from shell import Shell
+from trivium.doors.cli.main import data_first
 
 Write = Callable[[str, str | bytes], Path]
-
-
-class Shell:
-    def __init__(self, capsys: pytest.CaptureFixture[str], data: Path) -> None:
-        self._capsys, self._data = capsys, data
-
-    def __call__(self, *words: str | Path, code: int = 0) -> str:
-        self._capsys.readouterr()
-        got = run(["--data", str(self._data), *map(str, words)])
-        captured = self._capsys.readouterr()
-        self.errors = captured.err
-        assert got == code, captured
-        return captured.out
-
-    def json(self, *words: str | Path) -> Any:
-        return json.loads(self(*words, "--json"))
-
-
-@pytest.fixture
-def shell(capsys: pytest.CaptureFixture[str], data: Path, monkeypatch: pytest.MonkeyPatch) -> Shell:
-    monkeypatch.setenv("TRIVIUM_MODEL", "hashing-64")
-    monkeypatch.setattr(chosen, "data", None)
-    return Shell(capsys, data)
 
 
 def test_add_search_status_remove(shell: Shell, write: Write) -> None:
