@@ -93,7 +93,7 @@ def semantic_search(
             sources=tuple(source for source in SOURCES if sources is None or source in sources),
             condition=_condition(category_filter, repository),
             chunk_ids=_within(call, vendor_filter, filter_ids),
-            vendors=call.app.vendors.named_in(query),
+            vendors=call.app.vendors.named_in(query) if call.settings.boost_vendor else (),
             min_score=min_score,
         ),
         mode,
