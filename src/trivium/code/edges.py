@@ -9,6 +9,7 @@ from trivium.code.symbols import SymbolTable
 from trivium.code.typed_calls import TypedProgram
 from trivium.model.code import CONFIDENCE, BlindSpot, Edge, Relationship, Resolution
 
+MAX_CANDIDATES = 40  # methods of one name, where a call has more receivers than can be followed
 _STRENGTH: dict[Resolution, int] = {"name_match": 0, "inferred": 1, "exact": 2}
 _OTHER_COMMON = ("read", "write", "close", "map", "filter", "forEach", "push", "then", "catch", "toString", "slice")
 # Calls of these on an unknown receiver are nearly always calls of the language's own containers.
@@ -113,6 +114,10 @@ class EdgeSet:
 
     def _add_unresolved(self, linked: Linked, solution: Solution) -> None:
         methods = self.symbols.methods()
+        for (number, line), name in solution.many.items():
+            candidates = methods.get(name, ()) if name not in _COMMON else ()
+            for candidate in candidates if len(candidates) <= MAX_CANDIDATES else ():
+                self.add(self._function(linked, number), candidate, "calls", line, "name_match")
         for (number, line), name in solution.unresolved.items():
             candidates = methods.get(name, ())
             path = linked.units[linked.program.unit_of[number]].path

@@ -68,6 +68,10 @@ PYTHON = {
         "class A:\n    def __add__(self, other): return f\ndef f(): ...\n(A() + 1)()\n",
         {("main", "main.A.__add__"), ("main", "main.f")},
     ),
+    "built-ins call the methods they stand for": (
+        "class A:\n    def __len__(self): ...\n    def __repr__(self): ...\nlen(A())\nstr(A())\n",
+        {("main", "main.A.__len__"), ("main", "main.A.__repr__")},
+    ),
     "partial keeps its arguments": (
         "from functools import partial\ndef run(a, b): b()\ndef f(): ...\npartial(run, 1)(f)\n",
         {("main", "main.run"), ("main.run", "main.f")},

@@ -245,6 +245,23 @@ def _thread(site: Site) -> Values:
     return EMPTY
 
 
+def _protocol(method: str, fallback: str = "") -> Callable[[Site], Values]:
+    """`len(x)` calls `x.__len__()`; `str(x)` makes do with `__repr__`."""
+
+    def model(site: Site) -> Values:
+        engine = site.engine
+        for value in site.arg(0):
+            if engine.heap.kind[value] == h.INSTANCE:
+                me = engine.heap.only[value]
+                found = engine.attribute(site.frame, me, method, site.line)
+                if not found and fallback:
+                    found = engine.attribute(site.frame, me, fallback, site.line)
+                engine.call(site.frame, found, (), (), (), site.line, (method, value))
+        return EMPTY
+
+    return model
+
+
 def _run_argument(index: int) -> Callable[[Site], Values]:
     def model(site: Site) -> Values:
         return site.call(site.arg(index), *site.args[index + 1 :])
@@ -269,6 +286,15 @@ _MODELS: dict[str, Callable[[Site], Values]] = {
     "<builtin>.next": _next,
     "<builtin>.anext": _next,
     "<builtin>.dict": _dict,
+    "<builtin>.len": _protocol("__len__"),
+    "<builtin>.str": _protocol("__str__", "__repr__"),
+    "<builtin>.repr": _protocol("__repr__"),
+    "<builtin>.format": _protocol("__format__"),
+    "<builtin>.bool": _protocol("__bool__", "__len__"),
+    "<builtin>.int": _protocol("__int__"),
+    "<builtin>.hash": _protocol("__hash__"),
+    "<builtin>.abs": _protocol("__abs__"),
+    "<builtin>.print": _protocol("__str__", "__repr__"),
     "<builtin>.getattr": _getattr,
     "<builtin>.setattr": _setattr,
     "<builtin>.type": _type,

@@ -126,6 +126,7 @@ class EngineState:
         self.uncertain: set[tuple[int, int]] = set()
         self.inlined: set[int] = set()  # nameless functions a built-in runs: their edges are those of the code around
         self.unresolved: dict[tuple[int, int], str] = {}
+        self.many: dict[tuple[int, int], str] = {}  # calls on more receivers than a set may hold
         self.resolved: set[tuple[int, int]] = set()
         self.class_objects: list[int] = []
         self.modules = [self.heap.make(h.MODULE, u, ("m", u)) for u in range(len(program.units))]

@@ -91,6 +91,8 @@ class Interpreter(ValueOps):
         if not receivers:
             self.missed(frame, line, name)
             return
+        if h.UNKNOWN in receivers:
+            self.many.setdefault((frame.number, line), name)
         given = args, keywords, spreads = self.operands(frame, op, 4)
         found = EMPTY
         if len(receivers) == 1:

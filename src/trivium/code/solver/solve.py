@@ -31,6 +31,7 @@ class Solution(NamedTuple):
     inlined: frozenset[int]
     uncertain: frozenset[tuple[int, int]]  # calls that are one of several possibilities
     unresolved: dict[tuple[int, int], str]  # (function, line) -> method name
+    many: dict[tuple[int, int], str]  # likewise: calls on more kinds of receivers than are followed
     exact: bool
     is_complete: bool  # False: the budget ran out before nothing new was learned
 
@@ -236,6 +237,7 @@ def _solution(solver: Solver) -> Solution:
         frozenset(solver.inlined),
         frozenset(solver.uncertain),
         missed,
+        solver.many,
         solver.exact,
         solver.budget > 0,
     )

@@ -98,6 +98,7 @@ def _start_over(solver: Solver, users: Sequence[Summary]) -> None:
         solver.refers[number].clear()
     solver.uncertain = {pair for pair in solver.uncertain if pair[0] not in numbers}
     solver.unresolved = {where: name for where, name in solver.unresolved.items() if where[0] not in numbers}
+    solver.many = {where: name for where, name in solver.many.items() if where[0] not in numbers}
 
 
 def _clear_module(solver: Solver, unit: int) -> None:
@@ -126,5 +127,6 @@ def _forget_edges(solver: Solver, old: frozenset[int], gone: frozenset[int]) -> 
     for kept in (solver.extends, solver.implements):
         for pair in [p for p in kept if not gone.isdisjoint(p)]:
             del kept[pair]
-    for where in [k for k in solver.unresolved if k[0] in old]:
-        del solver.unresolved[where]
+    for missed in (solver.unresolved, solver.many):
+        for where in [k for k in missed if k[0] in old]:
+            del missed[where]
