@@ -1,7 +1,7 @@
 """Chunks follow the document's structure and lose nothing of it."""
 
 import re
-import time
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -164,15 +164,26 @@ def test_an_empty_document_has_no_chunks() -> None:
 
 
 @pytest.mark.parametrize("unit", ["word and word. ", "x", "a b ", "| a | b |\n", "# h\n\n", "- item\n", "é", "```\n"])
-def test_time_grows_no_faster_than_the_text(unit: str) -> None:
-    def cpu(size: int) -> float:
-        text = unit * (size // len(unit))
-        document = read_document(Path("long.md"), text.encode())
-        started = time.process_time()
-        split(document, count)
-        return time.process_time() - started
+def test_work_grows_no_faster_than_the_text(unit: str) -> None:
+    def work(size: int) -> int:  # calls made and characters counted: the same on every machine, unlike time
+        document = read_document(Path("long.md"), (unit * (size // len(unit))).encode())
+        steps = 0
 
-    def best(size: int) -> float:  # of several, since other processes disturb a single one
-        return min(cpu(size) for _ in range(3))
+        def step(*_: object) -> None:
+            nonlocal steps
+            steps += 1
 
-    assert best(80_000) < 30 * max(best(10_000), 0.002)
+        def counted(texts: Sequence[str]) -> list[int]:
+            nonlocal steps
+            steps += sum(map(len, texts))
+            return count(texts)
+
+        before = sys.getprofile()
+        sys.setprofile(step)
+        try:
+            split(document, counted)
+        finally:
+            sys.setprofile(before)
+        return steps
+
+    assert work(80_000) < 12 * work(10_000)
