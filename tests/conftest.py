@@ -4,10 +4,16 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings as hypothesis_settings
 
 from trivium.app import App, open_app
 from trivium.backends.memory.embedder import HashingEmbedder
 from trivium.settings import Settings
+
+# A busy machine is slow, not wrong: no example fails by the clock.
+_CURRENT = hypothesis_settings.get_profile(hypothesis_settings.get_current_profile_name())
+hypothesis_settings.register_profile("trivium", _CURRENT, deadline=None)
+hypothesis_settings.load_profile("trivium")
 
 
 @pytest.fixture
