@@ -61,6 +61,8 @@ def as_entry(step: Step, symbol: Symbol) -> dict[str, object]:
         "resolution": step.edge.resolution,
         "confidence": step.edge.confidence,
     }
+    if step.edge.resolved_by:
+        metadata["resolved_by"] = step.edge.resolved_by
     if symbol.kind == "package":
         metadata["external"] = True
     return {

@@ -62,6 +62,7 @@ class Edge:
     line_number: int
     resolution: Resolution
     confidence: float
+    resolved_by: str = ""  # empty: by our own analysis; else who said so (`scip`)
 
 
 @dataclass(frozen=True, slots=True)

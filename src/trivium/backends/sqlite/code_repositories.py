@@ -3,7 +3,7 @@
 import json
 import sqlite3
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import astuple, fields
 from typing import Any
 
@@ -14,6 +14,7 @@ from trivium.ports.repositories import IndexedFile, Repository
 
 _COLUMNS = tuple(field.name for field in fields(Repository))
 _FILE = ", ".join(field.name for field in fields(IndexedFile))
+_EDGE = ", ".join(field.name for field in fields(Edge))
 _UPSERT = (
     f"INSERT INTO code_repositories ({', '.join(_COLUMNS)}) VALUES ({', '.join('?' * len(_COLUMNS))})"
     f" ON CONFLICT (name) DO UPDATE SET {', '.join(f'{name} = excluded.{name}' for name in _COLUMNS[1:])}"
@@ -89,10 +90,7 @@ def _put_graph(db: sqlite3.Connection, graph: CodeGraph, keep_calls: bool) -> No
     db.executemany(f"INSERT OR REPLACE INTO code_symbols VALUES ({slots})", [_symbol_row(s) for s in graph.symbols])
     only = " AND relationship = 'imports'" if keep_calls else ""
     db.execute(f"DELETE FROM code_edges WHERE repository = ?{only}", (name,))
-    db.executemany(
-        f"INSERT OR REPLACE INTO code_edges VALUES ({', '.join('?' * (len(fields(Edge)) + 1))})",
-        [(e.source, e.target, e.relationship, e.line_number, e.resolution, e.confidence, name) for e in graph.edges],
-    )
+    put_edges(db, name, graph.edges)
     _drop_unused_packages(db)
     spots = json.dumps([astuple(spot) for spot in graph.blind_spots], ensure_ascii=False)
     also = "" if keep_calls else ", blind_spots = excluded.blind_spots"
@@ -101,6 +99,17 @@ def _put_graph(db: sqlite3.Connection, graph: CodeGraph, keep_calls: bool) -> No
         f" ON CONFLICT (repository) DO UPDATE SET revision = excluded.revision{also}",
         (name, time.time_ns(), spots),
     )
+
+
+def put_edges(db: sqlite3.Connection, owner: str, edges: Iterable[Edge]) -> None:
+    db.executemany(
+        f"INSERT OR REPLACE INTO code_edges (repository, {_EDGE}) VALUES ({', '.join('?' * (len(fields(Edge)) + 1))})",
+        [(owner, *_edge_row(edge)) for edge in edges],
+    )
+
+
+def _edge_row(e: Edge) -> tuple[Any, ...]:
+    return e.source, e.target, e.relationship, e.line_number, e.resolution, e.confidence, e.resolved_by
 
 
 def _symbol_row(s: Symbol) -> tuple[Any, ...]:

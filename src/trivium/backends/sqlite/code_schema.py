@@ -63,6 +63,15 @@ CREATE TABLE code_edges (
 CREATE INDEX code_edges_by_target ON code_edges (target);
 CREATE INDEX code_edges_by_repository ON code_edges (repository, relationship);
 """,
+    """
+ALTER TABLE code_edges ADD COLUMN resolved_by TEXT NOT NULL DEFAULT '';
+CREATE TABLE code_joins (
+  repository TEXT PRIMARY KEY REFERENCES code_repositories ON DELETE CASCADE,
+  digest TEXT NOT NULL,
+  published TEXT NOT NULL,
+  state TEXT NOT NULL
+) WITHOUT ROWID;
+""",
 )
 
 FACTS_SCHEMA = (
