@@ -18,13 +18,17 @@ from trivium.code.typed_calls import TypedProgram
 from trivium.model.code import CodeGraph
 
 DYNAMIC = ("python", "javascript")
-CONFIG_NAMES = ("package.json", "go.mod", "composer.json")
+CONFIG_NAMES = ("package.json", "go.mod", "composer.json", "Cargo.toml", "pyproject.toml", "setup.cfg")
 
 
 def is_config(path: str) -> bool:
-    """Files that tell how imports are resolved, though they hold no code."""
+    """Files that tell how imports are resolved or what others import, though they hold no code."""
     name = path.rpartition("/")[2]
-    return name in CONFIG_NAMES or (name.startswith(("tsconfig", "jsconfig")) and name.endswith(".json"))
+    return (
+        name in CONFIG_NAMES
+        or name.endswith(".gemspec")
+        or (name.startswith(("tsconfig", "jsconfig")) and name.endswith(".json"))
+    )
 
 
 def fingerprint(path: str, source: bytes) -> str:

@@ -6,7 +6,9 @@ functions by language.
 
 import posixpath
 import re
+import tomllib
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from trivium.code.lowering import ops
 from trivium.code.lowering.typed import FunctionFacts, TypedFacts, TypeFacts
@@ -24,6 +26,7 @@ class TypedNames:
         self.facts: list[TypedFacts] = [_typed_facts(u) for u in units]
         self.family = [_FAMILY.get(u.language, u.language) for u in units]
         self.configs = configs
+        self._crates = rust_crates(configs)
         self.packages = [self._package(n) for n in range(len(units))]
         self.types: dict[tuple[str, str], list[TypeId]] = {}
         self.simple: dict[tuple[str, str], list[TypeId]] = {}
@@ -32,7 +35,11 @@ class TypedNames:
         self.paths = {u.path: n for n, u in enumerate(units)}
         self.used: dict[tuple[int, int], dict[int, None]] = {}
         self._rust_modules = {p for p, f in zip(self.packages, self.family, strict=True) if f == "rust"}
-        self._go_module = _go_module(configs)
+        self._module_units: dict[str, list[int]] = {}
+        for unit, package in enumerate(self.packages):
+            if self.family[unit] == "rust":
+                self._module_units.setdefault(package, []).append(unit)
+        self._go_module = go_modules(configs)
         self._psr4 = _psr4(configs)
         for unit in range(len(units)):
             self._index(unit)
@@ -56,7 +63,7 @@ class TypedNames:
         if family == "go":
             return "/" + posixpath.dirname(path)
         if family == "rust":
-            return rust_module(path)
+            return rust_module(path, self._crates)
         return "" if family in _SHARED_NAMES else self.facts[unit].package
 
     def _alias_table(self, unit: int) -> dict[str, tuple[str, int]]:
@@ -107,7 +114,7 @@ class TypedNames:
             return None
         family = self.family[unit]
         for full, index in self._readings(unit, owner, name):
-            found = self.types.get((family, full))
+            found = self.types.get((family, full)) or self.types.get((family, self._reexported(unit, full)))
             if found:
                 best = self._nearest(unit, found)
                 if index >= 0:
@@ -139,6 +146,16 @@ class TypedNames:
                 outer = outer.rpartition(".")[0]
         found.append((name, -1))
         return found
+
+    def _reexported(self, unit: int, full: str) -> str:
+        """Rust: what a `pub use` in a module passes on under the module's name."""
+        seen: set[str] = set()
+        while self.family[unit] == "rust" and full not in seen:
+            seen.add(full)
+            module, _, name = full.rpartition(".")
+            passed = (self._aliases[n][name][0] for n in self._module_units.get(module, ()) if name in self._aliases[n])
+            full = next(passed, full)
+        return full
 
     def _nearest(self, unit: int, found: list[tuple[int, int]]) -> tuple[int, int]:
         """The same name in several files (a header and a source, two programs): ours first, then what we include."""
@@ -172,7 +189,7 @@ class TypedNames:
                 readings.append((join(self.full_name(unit, written), name), index))
         readings.append((name, -1))
         for full, index in readings:
-            found = self.functions.get((family, full))
+            found = self.functions.get((family, full)) or self.functions.get((family, self._reexported(unit, full)))
             if found:
                 best = self._nearest(unit, found)
                 if index >= 0:
@@ -273,19 +290,51 @@ def _bare(written: str) -> str:
     return text.strip().lstrip("*&").removeprefix("const ").strip("?[]& *").strip()
 
 
-def rust_module(path: str) -> str:
-    parts = path.removesuffix(".rs").split("/")
+def rust_module(path: str, crates: Sequence[tuple[str, str]] = ()) -> str:
+    """The module a file is, from its crate's name on; `crate` where no manifest names it."""
+    folder, crate = next(((f, c) for f, c in crates if not f or path.startswith(f + "/")), ("", "crate"))
+    parts = path[len(folder) :].strip("/").removesuffix(".rs").split("/")
     if "src" in parts:
         parts = parts[parts.index("src") + 1 :]
     if parts and parts[-1] in ("mod", "lib", "main"):
         parts = parts[:-1]
-    return ".".join(["crate", *parts])
+    return ".".join([crate, *parts])
+
+
+def rust_crates(configs: Mapping[str, bytes]) -> list[tuple[str, str]]:
+    """(folder, name as code writes it) of every crate, inner folders first."""
+    found = []
+    for path, raw in sorted(configs.items()):
+        if posixpath.basename(path) == "Cargo.toml":
+            manifest = read_toml(raw)
+            name = table(manifest, "lib").get("name") or table(manifest, "package").get("name")
+            if isinstance(name, str):
+                found.append((posixpath.dirname(path), name.replace("-", "_")))
+    return sorted(found, key=lambda f: (-len(f[0]), f))
+
+
+def read_toml(raw: bytes) -> dict[str, Any]:
+    """Unreadable is empty."""
+    try:
+        return tomllib.loads(raw.decode("utf-8", "replace"))
+    except tomllib.TOMLDecodeError:
+        return {}
+
+
+def table(within: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    """A table of a manifest, empty where it is missing or something else."""
+    found: Any = within
+    for name in names:
+        found = found.get(name) if isinstance(found, dict) else None
+    return found if isinstance(found, dict) else {}
 
 
 def rust_name(path: str, here: list[str]) -> str:
     parts = path.split("::")
     base: list[str] = []
-    if parts[0] == "self":
+    if parts[0] == "crate":
+        base, parts = here[:1] or ["crate"], parts[1:]
+    elif parts[0] == "self":
         base, parts = here, parts[1:]
     elif parts[0] == "super":
         base = here
@@ -294,7 +343,7 @@ def rust_name(path: str, here: list[str]) -> str:
     return ".".join([*base, *parts])
 
 
-def _go_module(configs: Mapping[str, bytes]) -> list[tuple[str, str]]:
+def go_modules(configs: Mapping[str, bytes]) -> list[tuple[str, str]]:
     found = []
     for path, raw in sorted(configs.items()):
         if posixpath.basename(path) == "go.mod":

@@ -358,8 +358,9 @@ class Interpreter(ValueOps):
         """`import a.b.c` binds `a`."""
         if target.unit < 0:
             return frozenset((self.heap.external(written.partition(".")[0]),))
-        unit = self.tops.get(written.partition(".")[0])
-        return self.module(frame, unit) if unit is not None else EMPTY
+        top = written.partition(".")[0]
+        unit = self.tops.get(top)  # a namespace package has no file of its own
+        return self.module(frame, unit) if unit is not None else frozenset((self.heap.external(top),))
 
     def import_name(self, frame: Frame, op: Any) -> None:
         _, dst, index, name = op
