@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from operator import attrgetter
 from typing import Any
 
-from trivium.backends.sqlite.database import Database
 from trivium.ports.audit import AuditEntry
+from trivium.ports.sql import SqlDatabase
 
 SCHEMA = (
     """
@@ -35,7 +35,7 @@ _values = attrgetter(*_COLUMNS.split(", "))  # dataclasses.astuple copies deeply
 
 
 class SqliteAuditLog:
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqlDatabase) -> None:
         self._database = database
         database.migrate("audit", SCHEMA)
 

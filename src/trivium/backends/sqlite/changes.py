@@ -5,21 +5,20 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from trivium.backends.sqlite.database import Database
 from trivium.model.embedding import EmbeddingModel, Ids, Vectors
 from trivium.ports.changes import Change
 from trivium.ports.keywords import KeywordRow
+from trivium.ports.sql import SqlDatabase
 
 
 class SqliteChangeLog:
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqlDatabase) -> None:
         self._database = database
 
     def head(self) -> int:
         with self._database.read() as db:
-            # sqlite_sequence, not MAX(position): the number must never fall, whatever is pruned.
-            row = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'changes'").fetchone()
-        return int(row[0]) if row else 0
+            row = db.execute("SELECT COALESCE(MAX(position), 0) FROM changes").fetchone()
+        return int(row[0])
 
     def read(self, after: int, limit: int) -> list[Change]:
         with self._database.read() as db:

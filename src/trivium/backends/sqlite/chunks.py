@@ -1,26 +1,28 @@
 """ChunkStore on SQLite."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 from typing import Any
 
 import numpy as np
 
 from trivium.backends.sqlite.changes import SqliteChangeLog
-from trivium.backends.sqlite.database import Database
-from trivium.backends.sqlite.filters import where
+from trivium.backends.sqlite.filters import Sql, where
 from trivium.model.chunk import Chunk
 from trivium.model.embedding import Ids
 from trivium.model.filters import Filter
+from trivium.ports.sql import SqlDatabase
 
 _FIELDS = tuple(field.name for field in fields(Chunk))
 _COLUMNS = ", ".join("chunks.content_hash" if name == "content_hash" else name for name in _FIELDS)
 
+Where = Callable[[Filter], Sql]  # a filter as an expression over `chunks JOIN documents`, and its arguments
+
 
 class SqliteChunkStore:
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    def __init__(self, database: SqlDatabase, where: Where = where) -> None:
+        self._database, self._where = database, where
         self._log = SqliteChangeLog(database)
         self._counted = (-1, 0)  # generation, chunks
 
@@ -35,7 +37,7 @@ class SqliteChunkStore:
         return [found[chunk_id] for chunk_id in chunk_ids if chunk_id in found]
 
     def select(self, condition: Filter) -> Ids:
-        sql, arguments = where(condition)
+        sql, arguments = self._where(condition)
         with self._database.read() as db:
             rows = db.execute(f"SELECT chunk_id FROM chunks JOIN documents USING (document_id) WHERE {sql}", arguments)
             return np.sort(np.fromiter((row[0] for row in rows), dtype=np.int64))

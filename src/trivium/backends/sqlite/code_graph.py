@@ -1,21 +1,24 @@
-"""CodeGraphStore on SQLite. Questions are answered from an image of the tables, made anew when a graph was replaced."""
+"""The code graph on SQLite. Questions are answered from an image of the tables, made anew when a graph was replaced."""
 
 import threading
 from collections.abc import Collection, Sequence
 
-from trivium.backends.sqlite.code_image import CodeImage, load_image
+from trivium.backends.sqlite.code_image import load_image
 from trivium.backends.sqlite.code_schema import SCHEMA
-from trivium.backends.sqlite.database import Database
-from trivium.model.code import BlindSpot, Edge, Relationship, Symbol
+from trivium.graph.image import GraphImage
+from trivium.model.code import BlindSpots, Edge, Relationship, Symbol
+from trivium.ports.code_graph import Reach
+from trivium.ports.sql import SqlDatabase
 
 
 class SqliteCodeGraph:
     """Thread-safe. No answer is older than the last replacement, whichever process made it."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqlDatabase) -> None:
         self._database = database
         self._loading = threading.Lock()
-        self._image = CodeImage((), (), (), {})
+        self._image = GraphImage((), (), {})
+        self._revisions: tuple[tuple[str, int], ...] = ()
         database.migrate("code", SCHEMA)
 
     def outgoing(
@@ -29,24 +32,32 @@ class SqliteCodeGraph:
         return self._current().incoming(symbol_ids, relationships, inside)
 
     def find(self, name: str, repository: str | None) -> list[Symbol]:
-        found = self._current().names.get(name, ())
-        return [s for s in found if repository is None or s.repository == repository or s.kind == "package"]
+        return self._current().find(name, repository)
 
     def symbols(self, repository: str | None, symbol_ids: Collection[str] | None = None) -> list[Symbol]:
-        image = self._current()
-        if symbol_ids is not None:
-            return [image.symbols[key] for key in sorted(set(symbol_ids)) if key in image.symbols]
-        if repository is not None:
-            return list(image.of_repository.get(repository, ()))
-        return [symbol for symbol in image.symbols.values() if symbol.kind != "package"]
+        return self._current().some_symbols(repository, symbol_ids)
 
-    def repositories(self) -> dict[str, tuple[BlindSpot, ...]]:
+    def repositories(self) -> dict[str, BlindSpots]:
         return dict(self._current().blind_spots)
 
-    def _current(self) -> CodeImage:
+    def reach(
+        self,
+        start: Symbol,
+        depth: int,
+        relationships: Sequence[Relationship],
+        *,
+        backwards: bool = False,
+        repositories: Collection[str] | None = None,
+    ) -> Reach:
+        return self._current().reach(start, depth, relationships, backwards, repositories)
+
+    def path(self, start: Symbol, goal: Symbol, hops: int, relationships: Sequence[Relationship]) -> list[Edge] | None:
+        return self._current().path(start, goal, hops, relationships)
+
+    def _current(self) -> GraphImage:
         with self._loading, self._database.snapshot() as db:
             rows = db.execute("SELECT repository, revision FROM code_graphs ORDER BY repository")
             revisions = tuple((name, revision) for name, revision in rows)
-            if revisions != self._image.revisions:
-                self._image = load_image(db, revisions)
+            if revisions != self._revisions:
+                self._image, self._revisions = load_image(db), revisions
             return self._image

@@ -1,16 +1,15 @@
 """RepositoryStore and FactsCache on SQLite."""
 
 import json
-import sqlite3
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import astuple, fields
 from typing import Any
 
 from trivium.backends.sqlite.code_schema import FACTS_SCHEMA, SCHEMA
-from trivium.backends.sqlite.database import Database
 from trivium.model.code import CodeGraph, Edge, Symbol
 from trivium.ports.repositories import IndexedFile, Repository
+from trivium.ports.sql import SqlConnection, SqlDatabase
 
 _COLUMNS = tuple(field.name for field in fields(Repository))
 _FILE = ", ".join(field.name for field in fields(IndexedFile))
@@ -22,7 +21,7 @@ _UPSERT = (
 
 
 class SqliteRepositories:
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqlDatabase) -> None:
         self._database = database
         database.migrate("code", SCHEMA)
 
@@ -65,7 +64,7 @@ class SqliteRepositories:
 class SqliteFacts:
     """In a file of its own: it can be thrown away, and is no part of an export."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqlDatabase) -> None:
         self._database = database
         database.migrate("facts", FACTS_SCHEMA)
 
@@ -83,7 +82,7 @@ class SqliteFacts:
         self._database.close()
 
 
-def _put_graph(db: sqlite3.Connection, graph: CodeGraph, keep_calls: bool) -> None:
+def _put_graph(db: SqlConnection, graph: CodeGraph, keep_calls: bool) -> None:
     name = graph.repository
     db.execute("DELETE FROM code_symbols WHERE repository = ?", (name,))
     slots = ", ".join("?" * len(fields(Symbol)))
@@ -101,7 +100,7 @@ def _put_graph(db: sqlite3.Connection, graph: CodeGraph, keep_calls: bool) -> No
     )
 
 
-def put_edges(db: sqlite3.Connection, owner: str, edges: Iterable[Edge]) -> None:
+def put_edges(db: SqlConnection, owner: str, edges: Iterable[Edge]) -> None:
     db.executemany(
         f"INSERT OR REPLACE INTO code_edges (repository, {_EDGE}) VALUES ({', '.join('?' * (len(fields(Edge)) + 1))})",
         [(owner, *_edge_row(edge)) for edge in edges],
@@ -128,7 +127,7 @@ def _symbol_row(s: Symbol) -> tuple[Any, ...]:
     )
 
 
-def _drop_unused_packages(db: sqlite3.Connection) -> None:
+def _drop_unused_packages(db: SqlConnection) -> None:
     db.execute(
         "DELETE FROM code_symbols WHERE repository = '' AND kind = 'package'"
         " AND NOT EXISTS (SELECT 1 FROM code_edges WHERE target = symbol_id)"

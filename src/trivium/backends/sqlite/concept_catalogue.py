@@ -5,7 +5,6 @@ best where it is met seldom; the counters of the taxonomy tell which.
 """
 
 import json
-import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from itertools import islice
@@ -16,6 +15,7 @@ from trivium.backends.sqlite.concept_rows import CONCEPT, concept_of
 from trivium.backends.sqlite.concept_tables import ConceptTables
 from trivium.model.concept import Concept
 from trivium.ports.concept_catalogue import Order, Place, Selection
+from trivium.ports.sql import SqlConnection
 
 SELDOM = 5_000  # rows: below, collecting and sorting them is cheaper than walking past the others
 _BATCH = 200
@@ -69,7 +69,7 @@ class SqliteConceptCatalogue:
             rows = db.execute("SELECT area, topic, subtopic, concept_count FROM concept_counts").fetchall()
         return [Place(area or None, topic or None, subtopic or None, count) for area, topic, subtopic, count in rows]
 
-    def _newest(self, db: sqlite3.Connection, wanted: Selection, limit: int) -> Iterable[int]:
+    def _newest(self, db: SqlConnection, wanted: Selection, limit: int) -> Iterable[int]:
         if wanted.name is None:
             return _newest(db, wanted, limit)
         if self._tables.is_writing:  # the finder follows what is committed
@@ -77,14 +77,14 @@ class SqliteConceptCatalogue:
         return _filtered(db, self._names.containing(db, wanted.name), wanted)
 
 
-def _rows(db: sqlite3.Connection, keys: Sequence[int]) -> Iterator[Concept]:
+def _rows(db: SqlConnection, keys: Sequence[int]) -> Iterator[Concept]:
     rows = db.execute(
         f"SELECT {CONCEPT} FROM concepts WHERE key IN (SELECT value FROM json_each(?))", (json.dumps(list(keys)),)
     )
     return (concept_of(row) for row in rows)
 
 
-def _newest(db: sqlite3.Connection, wanted: Selection, limit: int) -> list[int]:
+def _newest(db: SqlConnection, wanted: Selection, limit: int) -> list[int]:
     conditions, arguments = conditions_of(db, wanted)
     source = " FROM concepts c NOT INDEXED WHERE " + conditions
     if wanted.places and _placed(db, wanted) < SELDOM:
@@ -96,7 +96,7 @@ def _newest(db: sqlite3.Connection, wanted: Selection, limit: int) -> list[int]:
     return [row[0] for row in rows]
 
 
-def _filtered(db: sqlite3.Connection, keys: Iterator[int], wanted: Selection) -> Iterator[int]:
+def _filtered(db: SqlConnection, keys: Iterator[int], wanted: Selection) -> Iterator[int]:
     """The keys that meet the rest of the selection."""
     if wanted.places and _placed(db, wanted) < SELDOM:
         source, arguments = _in_place(db, wanted)
@@ -113,14 +113,14 @@ def _filtered(db: sqlite3.Connection, keys: Iterator[int], wanted: Selection) ->
         yield from (row[0] for row in rows.fetchall())
 
 
-def _scanned(db: sqlite3.Connection, wanted: Selection) -> Iterator[int]:
+def _scanned(db: SqlConnection, wanted: Selection) -> Iterator[int]:
     conditions, arguments = conditions_of(db, wanted)
     needle = (wanted.name or "").casefold()
     rows = db.execute(f"SELECT c.key, c.name FROM concepts c WHERE {conditions} ORDER BY c.key DESC", arguments)
     return (key for key, name in rows.fetchall() if needle in name.casefold())
 
 
-def conditions_of(db: sqlite3.Connection, wanted: Selection) -> tuple[str, list[Any]]:
+def conditions_of(db: SqlConnection, wanted: Selection) -> tuple[str, list[Any]]:
     """Everything but the name."""
     parts, arguments = ["c.deleted_at IS NULL"], list[Any]()
     for column, value in wanted.places.items():
@@ -141,7 +141,7 @@ def _bound(wanted: Selection, parts: list[str], arguments: list[Any]) -> None:
         arguments += [low, high]
 
 
-def _in_place(db: sqlite3.Connection, wanted: Selection) -> tuple[str, list[Any]]:
+def _in_place(db: SqlConnection, wanted: Selection) -> tuple[str, list[Any]]:
     parts, arguments = [""], list[Any]()
     for column, value in wanted.places.items():
         parts.append(f"p.{column} = ?")
@@ -153,7 +153,7 @@ def _in_place(db: sqlite3.Connection, wanted: Selection) -> tuple[str, list[Any]
     return _IN_PLACE + " AND ".join(parts), arguments
 
 
-def _placed(db: sqlite3.Connection, wanted: Selection) -> int:
+def _placed(db: SqlConnection, wanted: Selection) -> int:
     conditions = " AND ".join(f"{column} = ?" for column in wanted.places)
     row = db.execute(
         f"SELECT COALESCE(SUM(concept_count), 0) FROM concept_counts WHERE {conditions}", list(wanted.places.values())
@@ -161,7 +161,7 @@ def _placed(db: sqlite3.Connection, wanted: Selection) -> int:
     return int(row[0])
 
 
-def _certain(db: sqlite3.Connection, wanted: Selection) -> int:
+def _certain(db: SqlConnection, wanted: Selection) -> int:
     """How many concepts are within the bounds, counted no further than matters."""
     parts, arguments = ["c.deleted_at IS NULL", "c.certainty_score IS NOT NULL"], list[Any]()
     _bound(wanted, parts, arguments)
@@ -177,7 +177,7 @@ def _has_certainty(wanted: Selection) -> bool:
     return wanted.min_certainty is not None or wanted.max_certainty is not None
 
 
-def _first_since(db: sqlite3.Connection, moment: str) -> int:
+def _first_since(db: SqlConnection, moment: str) -> int:
     """The first position at or after a moment: time never falls in the log, so it can be halved."""
     low, high = 1, db.execute("SELECT COALESCE(MAX(position), 0) FROM concept_events").fetchone()[0] + 1
     while low < high:

@@ -2,7 +2,6 @@
 collect them anew."""
 
 import json
-import sqlite3
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -12,6 +11,7 @@ from trivium.backends.sqlite.concept_catalogue import conditions_of
 from trivium.backends.sqlite.concept_tables import ConceptTables
 from trivium.model.embedding import Ids
 from trivium.ports.concept_catalogue import Selection
+from trivium.ports.sql import SqlConnection
 
 _EMPTY = np.empty(0, dtype=np.int64)
 
@@ -58,7 +58,7 @@ class SqliteConceptChunks:
             )
             return dict(rows.fetchall())
 
-    def _follow(self, db: sqlite3.Connection) -> _Known:
+    def _follow(self, db: SqlConnection) -> _Known:
         head = db.execute("SELECT COALESCE(MAX(position), 0) FROM changes").fetchone()[0]
         known = self._known
         if head == known.position:
@@ -74,7 +74,7 @@ class SqliteConceptChunks:
         return known
 
 
-def _after(db: sqlite3.Connection, last: int) -> tuple[Ids, Ids]:
+def _after(db: SqlConnection, last: int) -> tuple[Ids, Ids]:
     """Chunks with ids above `last`, in order, with their concepts' keys: all of them by place, later ones by id."""
     source = (
         "documents CROSS JOIN chunks USING (document_id)"

@@ -39,11 +39,12 @@ class SqliteProjectionLedger:
                 db.execute("INSERT OR REPLACE INTO concept_parked VALUES (?, ?, ?, ?, ?)", parked)
 
     def parked(self, projection: str | None = None) -> list[Parked]:
+        only, arguments = ("", ()) if projection is None else (" WHERE projection = ?", (projection,))
         with self._tables.reading() as db:
             rows = db.execute(
-                "SELECT projection, position, stream, error, parked_at FROM concept_parked"
-                " WHERE ?1 IS NULL OR projection = ?1 ORDER BY position, projection",
-                (projection,),
+                f"SELECT projection, position, stream, error, parked_at FROM concept_parked{only}"
+                " ORDER BY position, projection",
+                arguments,
             ).fetchall()
         return [Parked(*row) for row in rows]
 

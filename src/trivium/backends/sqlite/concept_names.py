@@ -5,10 +5,11 @@ built is kept beside it. It follows the concepts by position, so that writes of 
 against FTS5 trigrams and LIKE in docs/decisions/concepts.md.
 """
 
-import sqlite3
 import threading
 from bisect import bisect_right
 from collections.abc import Iterator
+
+from trivium.ports.sql import SqlConnection
 
 REBUILD_AFTER = 2_000  # changed names that are looked at one by one before the string is built anew
 _SEPARATOR = "\0"
@@ -23,7 +24,7 @@ class NameFinder:
         self._starts: list[int] = []
         self._changed: dict[int, str | None] = {}  # since the text was built; None: deleted
 
-    def containing(self, db: sqlite3.Connection, part: str) -> Iterator[int]:
+    def containing(self, db: SqlConnection, part: str) -> Iterator[int]:
         """Keys of the concepts whose name contains `part`, whatever the case; newest first."""
         needle = part.casefold()
         with self._lock:
@@ -32,7 +33,7 @@ class NameFinder:
         recent = sorted((key for key, name in changed.items() if name is not None and needle in name), reverse=True)
         return _merged(recent, _found(text, keys, starts, needle), changed)
 
-    def _follow(self, db: sqlite3.Connection) -> None:
+    def _follow(self, db: SqlConnection) -> None:
         rows = db.execute(
             "SELECT key, name, changed, deleted_at FROM concepts WHERE changed > ? ORDER BY changed", (self._position,)
         ).fetchall()
@@ -45,7 +46,7 @@ class NameFinder:
             self._changed[key] = None if deleted_at else name.casefold()
             self._position = changed
 
-    def _build(self, db: sqlite3.Connection) -> None:
+    def _build(self, db: SqlConnection) -> None:
         rows = db.execute("SELECT key, name FROM concepts WHERE deleted_at IS NULL ORDER BY key DESC").fetchall()
         self._position = db.execute("SELECT COALESCE(MAX(changed), -1) FROM concepts").fetchone()[0]
         names = [name.casefold() for _, name in rows]

@@ -1,12 +1,12 @@
 """The rows of concepts and relationships: the projection that every read of them uses. Commits with the log."""
 
 import json
-import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from trivium.backends.sqlite.concept_tables import ConceptTables
 from trivium.model.concept import SHOWN_AS, STORED_AS, Concept, Item, Relationship, fingerprint
+from trivium.ports.sql import SqlConnection
 
 CONCEPT = (
     "concept_id, name, explanation, area, topic, subtopic, certainty_score, examples, prerequisites, created_at,"
@@ -77,7 +77,7 @@ def _concept_row(concept: Concept) -> tuple[Any, ...]:
     return (*concept[:3], concept.area or "", concept.topic or "", concept.subtopic or "", *concept[6:])
 
 
-def _drop(db: sqlite3.Connection, ids: Sequence[str]) -> None:
+def _drop(db: SqlConnection, ids: Sequence[str]) -> None:
     db.executemany("DELETE FROM concept_relationships WHERE relationship_id = ?", [(i,) for i in ids])
     db.executemany("DELETE FROM concepts WHERE concept_id = ?", [(i,) for i in ids if not i.startswith("rel-")])
     if COUNTS in ids:
@@ -85,7 +85,7 @@ def _drop(db: sqlite3.Connection, ids: Sequence[str]) -> None:
         db.execute(f"INSERT INTO concept_counts {_COUNTED}")
 
 
-def _keys(db: sqlite3.Connection, relationships: Sequence[Relationship]) -> dict[str, int]:
+def _keys(db: SqlConnection, relationships: Sequence[Relationship]) -> dict[str, int]:
     ids = {item.source_concept_id for item in relationships} | {item.target_concept_id for item in relationships}
     rows = db.execute(
         "SELECT concept_id, key FROM concepts WHERE concept_id IN (SELECT value FROM json_each(?))",

@@ -1,12 +1,11 @@
 """Which connection a thread uses for concepts: the writer's inside a write, a snapshot's inside a snapshot."""
 
-import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from trivium.backends.sqlite.concept_schema import SCHEMA
-from trivium.backends.sqlite.database import Database
+from trivium.ports.sql import SqlConnection, SqlDatabase
 
 _ROOM_KIB = 128 * 1024
 
@@ -14,7 +13,7 @@ _ROOM_KIB = 128 * 1024
 class ConceptTables:
     """Shared by everything that reads or writes concepts, so that a check made inside a write sees that write."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqlDatabase) -> None:
         self.database = database
         self._mine = threading.local()
         self._roomy = False  # touched by whoever holds the writer alone
@@ -25,7 +24,7 @@ class ConceptTables:
         return getattr(self._mine, "writing", False)
 
     @contextmanager
-    def writing(self) -> Iterator[sqlite3.Connection]:
+    def writing(self) -> Iterator[SqlConnection]:
         if self.is_writing:
             yield self._mine.connection
             return
@@ -38,20 +37,20 @@ class ConceptTables:
                 self._mine.connection, self._mine.writing = before, False
                 self._shrink(connection)
 
-    def make_room(self, connection: sqlite3.Connection) -> None:
+    def make_room(self, connection: SqlConnection) -> None:
         """For a write of many rows, until it ends: pages that do not fit into SQLite's usual 2 MB are written out and
         read in again and again (a replay of a million events: 36 s, so 25 s)."""
         if not self._roomy:
             connection.execute(f"PRAGMA cache_size = -{_ROOM_KIB}")
             self._roomy = True
 
-    def _shrink(self, connection: sqlite3.Connection) -> None:
+    def _shrink(self, connection: SqlConnection) -> None:
         if self._roomy:
             self._roomy = False
             connection.execute("PRAGMA cache_size = -2000")
 
     @contextmanager
-    def reading(self) -> Iterator[sqlite3.Connection]:
+    def reading(self) -> Iterator[SqlConnection]:
         connection = getattr(self._mine, "connection", None)
         if connection is not None:
             yield connection
@@ -60,7 +59,7 @@ class ConceptTables:
             yield borrowed
 
     @contextmanager
-    def snapshot(self) -> Iterator[sqlite3.Connection]:
+    def snapshot(self) -> Iterator[SqlConnection]:
         """Inside a write or another snapshot, what that one sees."""
         if getattr(self._mine, "connection", None) is not None:
             yield self._mine.connection

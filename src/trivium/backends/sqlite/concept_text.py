@@ -1,7 +1,6 @@
 """The search text of concepts: one document a concept, in the store that all indexes follow. Commits with the log."""
 
 import json
-import sqlite3
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 
@@ -9,6 +8,7 @@ from trivium.backends.sqlite.concept_tables import ConceptTables
 from trivium.model.chunk import Piece, Scalar
 from trivium.model.concept import Concept, Item, fingerprint
 from trivium.ports.documents import DocumentDraft, DocumentStore
+from trivium.ports.sql import SqlConnection
 from trivium.ports.tokens import TokenCounter
 
 ROOT = "concepts"
@@ -80,7 +80,7 @@ def _metadata(concept: Concept) -> dict[str, Scalar | list[Scalar]]:
     return {name: value for name, value in given.items() if value is not None}
 
 
-def _document_id(db: sqlite3.Connection, concept_id: str) -> int | None:
+def _document_id(db: SqlConnection, concept_id: str) -> int | None:
     row = db.execute(
         "SELECT document_id FROM documents WHERE source = 'concepts' AND root = ? AND source_file = ?",
         (ROOT, concept_id),

@@ -1,6 +1,5 @@
 """The concepts room on SQLite: puts its tables, its projections and its use cases together."""
 
-import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
@@ -12,7 +11,6 @@ from trivium.backends.sqlite.concept_ledger import SqliteProjectionLedger
 from trivium.backends.sqlite.concept_rows import SqliteConceptRows
 from trivium.backends.sqlite.concept_tables import ConceptTables
 from trivium.backends.sqlite.concept_text import ConceptText
-from trivium.backends.sqlite.database import Database
 from trivium.concepts.change import ChangeConcepts
 from trivium.concepts.check import CheckConcepts
 from trivium.concepts.find import FindConcepts, NearestByChunks, NearestChunks
@@ -24,11 +22,12 @@ from trivium.concepts.upkeep import CHECK_EVERY_S, Upkeep, read_stats
 from trivium.model.embedding import EmbeddingModel
 from trivium.ports.concept_projection import ConceptProjection
 from trivium.ports.documents import DocumentStore
+from trivium.ports.sql import SqlConnection, SqlDatabase
 from trivium.ports.tokens import TokenCounter
 
 
 def open_concepts(
-    database: Database,
+    database: SqlDatabase,
     documents: DocumentStore,
     tokens: TokenCounter,
     nearest: NearestChunks,
@@ -84,7 +83,7 @@ def _behind(tables: ConceptTables, positions: Callable[[], Mapping[str, int]]) -
         }
 
 
-def _changed(db: sqlite3.Connection, kind: str, position: int) -> int:
+def _changed(db: SqlConnection, kind: str, position: int) -> int:
     row = db.execute(
         "SELECT COUNT(DISTINCT chunk_id) FROM changes JOIN chunks USING (chunk_id) JOIN documents USING (document_id)"
         " WHERE position > ? AND kind = ? AND source = 'concepts'",
@@ -93,9 +92,9 @@ def _changed(db: sqlite3.Connection, kind: str, position: int) -> int:
     return int(row[0])
 
 
-def _unembedded(db: sqlite3.Connection) -> int:
+def _unembedded(db: SqlConnection) -> int:
     row = db.execute(
         "SELECT COUNT(*) FROM embedding_queue JOIN models USING (model_id) JOIN chunks USING (chunk_id)"
-        " JOIN documents USING (document_id) WHERE active AND source = 'concepts'"
+        " JOIN documents USING (document_id) WHERE active = 1 AND source = 'concepts'"
     ).fetchone()
     return int(row[0])

@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 
-from trivium.backends.sqlite.database import Database
+from trivium.ports.sql import SqlDatabase
 
 SCHEMA = ("CREATE TABLE counters (name TEXT PRIMARY KEY, value REAL NOT NULL) WITHOUT ROWID;",)
 
 
 class SqliteCounters:
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqlDatabase) -> None:
         self._database = database
         database.migrate("counters", SCHEMA)
 

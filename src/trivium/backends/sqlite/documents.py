@@ -2,19 +2,18 @@
 
 import hashlib
 import json
-import sqlite3
 from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from trivium.backends.sqlite.database import Database
 from trivium.backends.sqlite.schema_documents import SCHEMA
 from trivium.model.chunk import Document, Piece, Source
 from trivium.ports.documents import DocumentDraft, Saved, StoredFile
+from trivium.ports.sql import SqlConnection, SqlDatabase
 
 
 class SqliteDocumentStore:
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqlDatabase) -> None:
         self._database = database
         database.migrate("documents", SCHEMA)
 
@@ -32,7 +31,7 @@ class SqliteDocumentStore:
     def save(self, drafts: Sequence[DocumentDraft]) -> Saved:
         ids, added, kept, removed = [], 0, 0, 0
         with self._database.transaction() as db:
-            models = [row[0] for row in db.execute("SELECT model_id FROM models WHERE tracked")]
+            models = [row[0] for row in db.execute("SELECT model_id FROM models WHERE tracked = 1")]
             for draft in drafts:
                 change = _Replacement(db, draft, models)
                 ids.append(change.document_id)
@@ -43,7 +42,7 @@ class SqliteDocumentStore:
         with self._database.transaction() as db:
             # Two steps, since documents may swap places: every one first leaves, then arrives.
             db.executemany(
-                "UPDATE documents SET root = root || char(0), source_file = document_id WHERE document_id = ?",
+                "UPDATE documents SET root = root || char(1), source_file = document_id WHERE document_id = ?",
                 [(document_id,) for document_id in places],
             )
             db.executemany(
@@ -90,7 +89,7 @@ def _document(row: tuple[Any, ...]) -> Document:
     )
 
 
-def touch(db: sqlite3.Connection) -> None:
+def touch(db: SqlConnection) -> None:
     """Moves the log on although no chunk changed, so that nothing answers from an older generation."""
     db.execute("INSERT INTO changes (kind, chunk_id) VALUES ('removed', 0)")
 
@@ -102,7 +101,7 @@ def piece_hash(piece: Piece) -> bytes:
 class _Replacement:
     """Puts one draft in place of what was there. A chunk is recognised by its text; among equal texts, by order."""
 
-    def __init__(self, db: sqlite3.Connection, draft: DocumentDraft, models: Sequence[int]) -> None:
+    def __init__(self, db: SqlConnection, draft: DocumentDraft, models: Sequence[int]) -> None:
         self._db, self._models = db, models
         self.document_id = _upsert_document(db, draft)
         self.added = self.kept = self.removed = 0
@@ -159,7 +158,7 @@ class _Replacement:
         )
 
 
-def _upsert_document(db: sqlite3.Connection, draft: DocumentDraft) -> int:
+def _upsert_document(db: SqlConnection, draft: DocumentDraft) -> int:
     row = db.execute(
         "INSERT INTO documents (source, root, source_file, source_category, title, date, content_hash, metadata,"
         " total_chunks) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
@@ -181,6 +180,6 @@ def _upsert_document(db: sqlite3.Connection, draft: DocumentDraft) -> int:
     return int(row[0])
 
 
-def _drop_chunks(db: sqlite3.Connection, chunk_ids: Sequence[int]) -> None:
+def _drop_chunks(db: SqlConnection, chunk_ids: Sequence[int]) -> None:
     db.executemany("INSERT INTO changes (kind, chunk_id) VALUES ('removed', ?)", [(i,) for i in chunk_ids])
     db.executemany("DELETE FROM chunks WHERE chunk_id = ?", [(i,) for i in chunk_ids])

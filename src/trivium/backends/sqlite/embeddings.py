@@ -3,19 +3,18 @@
 A vector is kept once per text and model, whatever chunks use it: that makes this both the cache and the store.
 """
 
-import sqlite3
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from trivium.backends.sqlite.changes import search_header
-from trivium.backends.sqlite.database import Database
 from trivium.model.embedding import EmbeddingModel, Vector
 from trivium.ports.embedding_queue import Waiting
+from trivium.ports.sql import SqlConnection, SqlDatabase
 
 
 class SqliteEmbeddingQueue:
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqlDatabase) -> None:
         self._database = database
 
     def pending(self, model: EmbeddingModel) -> int:
@@ -79,38 +78,39 @@ class SqliteEmbeddingQueue:
 class SqliteModelRegister:
     """Which embedding model the index serves with, and which one it is being moved to."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqlDatabase) -> None:
         self._database = database
 
     def active(self) -> tuple[str, int] | None:
         with self._database.read() as db:
-            row = db.execute("SELECT name, dimension FROM models WHERE active").fetchone()
+            row = db.execute("SELECT name, dimension FROM models WHERE active = 1").fetchone()
         return (row[0], row[1]) if row else None
 
     def activate(self, model: EmbeddingModel) -> None:
         """Serves with this model from now on; the one before is no longer kept up to date."""
         with self._database.transaction() as db:
             model_id = _register(db, model)
-            db.execute("UPDATE models SET active = (model_id = ?), tracked = (model_id = ?)", (model_id, model_id))
+            db.execute("UPDATE models SET active = 0, tracked = 0 WHERE model_id <> ?", (model_id,))
+            db.execute("UPDATE models SET active = 1 WHERE model_id = ?", (model_id,))
             db.execute("DELETE FROM embedding_queue WHERE model_id <> ?", (model_id,))
             db.execute("INSERT INTO changes (kind, chunk_id) VALUES ('vectors', 0)")
 
     def forget_others(self) -> int:
         """Drops the vectors of models that are no longer tracked; answers how many."""
         with self._database.transaction() as db:
-            stale = "SELECT model_id FROM models WHERE NOT tracked"
+            stale = "SELECT model_id FROM models WHERE tracked = 0"
             db.execute(f"DELETE FROM passages WHERE model_id IN ({stale})")
             return db.execute(f"DELETE FROM embeddings WHERE model_id IN ({stale})").rowcount
 
 
-def _find(db: sqlite3.Connection, model: EmbeddingModel) -> int | None:
+def _find(db: SqlConnection, model: EmbeddingModel) -> int | None:
     row = db.execute(
         "SELECT model_id FROM models WHERE name = ? AND dimension = ?", (model.name, model.dimension)
     ).fetchone()
     return int(row[0]) if row else None
 
 
-def _register(db: sqlite3.Connection, model: EmbeddingModel) -> int:
+def _register(db: SqlConnection, model: EmbeddingModel) -> int:
     db.execute(
         "INSERT INTO models (name, dimension, tracked) VALUES (?, ?, 1)"
         " ON CONFLICT (name, dimension) DO UPDATE SET tracked = 1",
@@ -121,7 +121,7 @@ def _register(db: sqlite3.Connection, model: EmbeddingModel) -> int:
     return model_id
 
 
-def _put_passages(db: sqlite3.Connection, model_id: int, waiting: Waiting, hashes: Sequence[bytes]) -> None:
+def _put_passages(db: SqlConnection, model_id: int, waiting: Waiting, hashes: Sequence[bytes]) -> None:
     chunk_id = waiting.chunk_id
     still_wanted = db.execute(
         "DELETE FROM embedding_queue WHERE model_id = ? AND chunk_id = ? AND stamp = ?",

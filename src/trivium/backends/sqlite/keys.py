@@ -4,8 +4,8 @@ import secrets
 from collections.abc import Sequence
 from typing import Any
 
-from trivium.backends.sqlite.database import Database
 from trivium.ports.keys import StoredKey
+from trivium.ports.sql import SqlDatabase
 
 SCHEMA = (
     """
@@ -26,7 +26,7 @@ _COLUMNS = "key_id, name, scopes, digest, last_four, created_at, expires_at, rev
 
 
 class SqliteKeyStore:
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqlDatabase) -> None:
         self._database = database
         database.migrate("keys", SCHEMA)
 

@@ -6,11 +6,10 @@ shared memory would cost 6 µs, but needs its own format, locks and recovery (do
 
 import hashlib
 import math
-import sqlite3
 from collections.abc import Iterable, Sequence
 
-from trivium.backends.sqlite.database import Database
 from trivium.ports.limits import Bucket, BucketState, Conduct, Taken
+from trivium.ports.sql import SqlConnection, SqlDatabase
 
 SCHEMA = (
     """
@@ -35,7 +34,7 @@ _PRUNE_EVERY = 1000
 
 
 class SqliteLimitStore:
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqlDatabase) -> None:
         self._database = database
         self._calls = 0
         database.migrate("limits", SCHEMA)
@@ -69,7 +68,7 @@ class SqliteLimitStore:
             return db.execute("DELETE FROM buckets WHERE ends <= ?", (now,)).rowcount
 
 
-def _state(db: sqlite3.Connection, bucket: Bucket, now: float) -> BucketState:
+def _state(db: SqlConnection, bucket: Bucket, now: float) -> BucketState:
     row = db.execute(
         "SELECT used, ends FROM buckets WHERE subject = ? AND tier = ?", (bucket.subject, bucket.tier)
     ).fetchone()
@@ -83,7 +82,7 @@ class SqliteConductStore:
     """Different results are counted by a bitmap of hashes (linear counting), so a subject costs the same however much
     it collects."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqlDatabase) -> None:
         self._database = database
         database.migrate("limits", SCHEMA)
 
@@ -102,14 +101,14 @@ def _position(result: int | str) -> int:
     return int.from_bytes(hashlib.blake2b(str(result).encode(), digest_size=4).digest()) % _BITS
 
 
-def _row(db: sqlite3.Connection, subject: str, now: float) -> tuple[float, int, bytes]:
+def _row(db: SqlConnection, subject: str, now: float) -> tuple[float, int, bytes]:
     row = db.execute("SELECT ends, failures, seen FROM conduct WHERE subject = ?", (subject,)).fetchone()
     if row is None or not now < row[0] <= now + CONDUCT_WINDOW_S:
         return now + CONDUCT_WINDOW_S, 0, b""
     return row[0], row[1], bytes(row[2])
 
 
-def _note(db: sqlite3.Connection, subject: str, positions: set[int], failed: bool, now: float) -> Conduct:
+def _note(db: SqlConnection, subject: str, positions: set[int], failed: bool, now: float) -> Conduct:
     ends, failures, seen = _row(db, subject, now)
     bitmap = bytearray(seen) if seen else bytearray(_BITS // 8)
     for position in positions:

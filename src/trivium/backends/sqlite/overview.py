@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from trivium.backends.sqlite.database import Database
+from trivium.ports.sql import SqlDatabase
 
 
 class SqliteOverview:
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqlDatabase) -> None:
         self._database = database
 
     def counts(self) -> dict[str, Any]:

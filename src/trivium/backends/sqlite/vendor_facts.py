@@ -1,20 +1,19 @@
 """VendorFacts on SQLite: resolves names to entities, keeps mentions and proofs. Counts follow by trigger."""
 
 import json
-import sqlite3
 from collections.abc import Sequence
 
-from trivium.backends.sqlite.database import Database
 from trivium.backends.sqlite.vendor_names import Names, Resolved
 from trivium.backends.sqlite.vendor_schema import SCHEMA
 from trivium.model.vendor import SYMMETRIC
+from trivium.ports.sql import SqlConnection, SqlDatabase
 from trivium.ports.vendor_graph import FactBatch, LinkDraft, MentionDraft, Recorded
 
 _DATE_OF_CHUNK = "(SELECT COALESCE(date, added_at) FROM chunks JOIN documents USING (document_id) WHERE chunk_id = ?)"
 
 
 class SqliteVendorFacts:
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqlDatabase) -> None:
         self._database = database
         database.migrate("vendors", SCHEMA)
 
@@ -69,19 +68,20 @@ _RECOUNT = (
     "  WHERE p.relationship_id = relationships.relationship_id)",
     "INSERT INTO entity_counts SELECT entity_id, 'relationship', relationship_type, COUNT(*) FROM"
     " (SELECT source_id AS entity_id, relationship_type FROM relationships UNION ALL"
-    "  SELECT target_id, relationship_type FROM relationships) GROUP BY 1, 3",
+    "  SELECT target_id, relationship_type FROM relationships) AS ends GROUP BY 1, 3",
     "INSERT INTO entity_links SELECT a, b, entity_type, confidence, COUNT(*) FROM"
     " (SELECT source_id AS a, target_id AS b FROM relationships UNION ALL"
-    "  SELECT target_id, source_id FROM relationships) JOIN entities ON entity_id = b GROUP BY a, b",
+    "  SELECT target_id, source_id FROM relationships) AS ends JOIN entities ON entity_id = b"
+    " GROUP BY a, b, entity_type, confidence",
 )
 
 
-def touch(db: sqlite3.Connection) -> None:
+def touch(db: SqlConnection) -> None:
     """Moves the log on, so that nothing answers from an older generation."""
     db.execute("INSERT INTO changes (kind, chunk_id) VALUES ('removed', 0)")
 
 
-def record(db: sqlite3.Connection, batch: FactBatch) -> Recorded:
+def record(db: SqlConnection, batch: FactBatch) -> Recorded:
     """Inside the caller's transaction."""
     names = Names(db, batch.origin)
     resolved = [names.resolve(entity) for entity in batch.entities]
@@ -97,14 +97,14 @@ def record(db: sqlite3.Connection, batch: FactBatch) -> Recorded:
     return Recorded(tuple(r.entity_id for r in resolved), tuple(relationship_ids), mentions, links)
 
 
-def _alive(db: sqlite3.Connection, chunk_ids: set[int]) -> set[int]:
+def _alive(db: SqlConnection, chunk_ids: set[int]) -> set[int]:
     rows = db.execute(
         "SELECT chunk_id FROM chunks WHERE chunk_id IN (SELECT value FROM json_each(?))", (json.dumps(list(chunk_ids)),)
     )
     return {row[0] for row in rows}
 
 
-def _put_mention(db: sqlite3.Connection, batch: FactBatch, draft: MentionDraft, resolved: Sequence[Resolved]) -> int:
+def _put_mention(db: SqlConnection, batch: FactBatch, draft: MentionDraft, resolved: Sequence[Resolved]) -> int:
     entity, own = resolved[draft.entity], batch.entities[draft.entity]
     return db.execute(
         "INSERT OR IGNORE INTO mentions (chunk_id, entity_id, origin, base, form, surface, start, count, confidence,"
@@ -124,7 +124,7 @@ def _put_mention(db: sqlite3.Connection, batch: FactBatch, draft: MentionDraft, 
     ).rowcount
 
 
-def _put_link(db: sqlite3.Connection, origin: str, link: LinkDraft, resolved: Sequence[Resolved]) -> tuple[int, int]:
+def _put_link(db: SqlConnection, origin: str, link: LinkDraft, resolved: Sequence[Resolved]) -> tuple[int, int]:
     source, target = ends(link.relationship_type, resolved[link.head].entity_id, resolved[link.tail].entity_id)
     row = db.execute(
         "SELECT relationship_id FROM relationships WHERE source_id = ? AND target_id = ? AND relationship_type = ?",
@@ -156,7 +156,7 @@ def ends(relationship_type: str, head: int, tail: int) -> tuple[int, int]:
     return (tail, head) if relationship_type in SYMMETRIC and tail < head else (head, tail)
 
 
-def _retract_mention(db: sqlite3.Connection, origin: str, draft: MentionDraft, entity: Resolved | None) -> int:
+def _retract_mention(db: SqlConnection, origin: str, draft: MentionDraft, entity: Resolved | None) -> int:
     if entity is None:
         return 0
     return db.execute(
@@ -165,9 +165,7 @@ def _retract_mention(db: sqlite3.Connection, origin: str, draft: MentionDraft, e
     ).rowcount
 
 
-def _retract_link(
-    db: sqlite3.Connection, origin: str, link: LinkDraft, head: Resolved | None, tail: Resolved | None
-) -> int:
+def _retract_link(db: SqlConnection, origin: str, link: LinkDraft, head: Resolved | None, tail: Resolved | None) -> int:
     if head is None or tail is None:
         return 0
     source, target = ends(link.relationship_type, head.entity_id, tail.entity_id)

@@ -2,13 +2,11 @@
 
 import difflib
 import json
-import sqlite3
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from trivium.backends.sqlite.database import Database
 from trivium.model.vendor import (
     Entity,
     EntityType,
@@ -17,6 +15,7 @@ from trivium.model.vendor import (
     public_entity_id,
     public_relationship_id,
 )
+from trivium.ports.sql import SqlConnection, SqlDatabase
 from trivium.ports.vendor_graph import Proof
 
 _ENTITY = "e.entity_id, e.name, e.entity_type, e.confidence, e.mention_count, e.first_date, e.last_date"
@@ -27,7 +26,7 @@ _NEAR_CANDIDATES = 400
 
 
 class SqliteVendorGraph:
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqlDatabase) -> None:
         self._database = database
 
     def named(self, base: str, form: str, name: str, entity_type: EntityType = "ORG") -> list[Entity]:
@@ -70,8 +69,8 @@ class SqliteVendorGraph:
     def known(self, bases: Sequence[str]) -> set[str]:
         with self._database.read() as db:
             rows = db.execute(
-                "SELECT DISTINCT e.name FROM json_each(?) j JOIN entity_names n ON n.entity_type = 'ORG' AND n.base ="
-                " j.value JOIN entities e USING (entity_id)",
+                "SELECT DISTINCT e.name FROM entity_names n JOIN entities e USING (entity_id)"
+                " WHERE n.entity_type = 'ORG' AND n.base IN (SELECT value FROM json_each(?))",
                 (json.dumps(list(bases)),),
             )
             return {row[0] for row in rows}
@@ -176,7 +175,7 @@ def _of_types(column: str, types: Sequence[EntityType] | None) -> tuple[str, tup
 
 
 def _relationships(
-    db: sqlite3.Connection, entity_id: int, types: Sequence[EntityType] | None, limit: int
+    db: SqlConnection, entity_id: int, types: Sequence[EntityType] | None, limit: int
 ) -> list[tuple[Any, ...]]:
     """The best of both directions, each from its own index, then the best of those."""
     rows: list[tuple[Any, ...]] = []
@@ -195,7 +194,7 @@ def _relationships(
     return sorted(rows, key=lambda row: (-row[4], row[0]))[:limit]
 
 
-def _metadata(db: sqlite3.Connection, relationship_ids: Sequence[int]) -> dict[int, dict[str, Any]]:
+def _metadata(db: SqlConnection, relationship_ids: Sequence[int]) -> dict[int, dict[str, Any]]:
     """What the proofs add: given metadata, who says so, up to three chunks."""
     found: dict[int, dict[str, Any]] = {}
     for number in relationship_ids:

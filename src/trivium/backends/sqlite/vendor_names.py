@@ -3,11 +3,11 @@
 Names of different types never meet. Two legal forms are two companies. What a person merged or split stays so.
 """
 
-import sqlite3
 from dataclasses import dataclass
 
 from trivium.errors import Conflict, InvalidInput
 from trivium.model.vendor import Origin
+from trivium.ports.sql import SqlConnection
 from trivium.ports.vendor_graph import NamedEntity
 
 
@@ -29,7 +29,7 @@ class _Known:
 class Names:
     """Inside one transaction."""
 
-    def __init__(self, db: sqlite3.Connection, origin: Origin) -> None:
+    def __init__(self, db: SqlConnection, origin: Origin) -> None:
         self._db, self._origin = db, origin
         self._made: list[int] = []
 

@@ -4,14 +4,14 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from trivium.backends.sqlite.database import Database
 from trivium.backends.sqlite.vendor_facts import record, touch
 from trivium.model.vendor import Extraction, Link, Mention
+from trivium.ports.sql import SqlDatabase
 from trivium.ports.vendor_graph import FactBatch, WaitingChunk
 
 
 class SqliteExtractionQueue:
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqlDatabase) -> None:
         self._database = database
 
     def pending(self, extractor: str) -> int:
