@@ -120,7 +120,9 @@ class App:
         # Imported here: the analysis is large, and most processes never ask for it.
         from trivium.backends.git import SubprocessGit
         from trivium.backends.sqlite.code_graph import SqliteCodeGraph
+        from trivium.backends.sqlite.code_joins import SqliteJoins
         from trivium.backends.sqlite.code_repositories import SqliteFacts, SqliteRepositories
+        from trivium.code.joined.keep import JoinRepositories
         from trivium.code.repositories.index import IndexRepositories, Outside
         from trivium.code.repositories.room import Code
 
@@ -134,6 +136,7 @@ class App:
             atomically=self.database.transaction,
             try_lock=ProcessLock(self.data / "locks" / "code").try_hold,
             catch_up=self.follower.catch_up,
+            join=JoinRepositories(store, self._facts, SqliteJoins(self.database)).refresh,
             chunk_tokens=self.settings.chunk_tokens,
         )
         return Code(SqliteCodeGraph(self.database), store, IndexRepositories(store, self._facts, outside))

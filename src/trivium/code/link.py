@@ -37,6 +37,11 @@ class Linked:
         """The files an import statement needs."""
         return self._modules(unit).files(unit, written)
 
+    def module(self, name: str) -> int:
+        """The file that another repository means by this name; -1 for none."""
+        found = self._python.outside(name)
+        return found if found >= 0 else self._javascript.package(name)
+
     def external(self, unit: int, written: ops.Import) -> str:
         """The package an import leads to when it leads out of the repository; empty for a broken relative import."""
         if self.units[unit].language == "python":

@@ -56,6 +56,10 @@ class SqliteRepositories:
     def remove(self, name: str) -> None:
         with self._database.transaction() as db:
             db.execute("DELETE FROM code_edges WHERE repository = ?", (name,))
+            for end in ("source", "target"):  # edges that others have with it
+                db.execute(
+                    f"DELETE FROM code_edges WHERE {end} >= ? AND {end} < ?", (f"symbol:{name}:", f"symbol:{name};")
+                )
             db.execute("DELETE FROM code_symbols WHERE repository = ?", (name,))
             db.execute("DELETE FROM code_repositories WHERE name = ?", (name,))
             _drop_unused_packages(db)

@@ -47,7 +47,7 @@ class JavaScriptModules:
                 found = self._aliased(module, pattern, targets, base)
                 if found >= 0:
                     return found
-        return self._package(module)
+        return self.package(module)
 
     def files(self, unit: int, written: ops.Import) -> list[int]:
         found = self.find(unit, written.module)
@@ -73,8 +73,8 @@ class JavaScriptModules:
                 return found
         return -1
 
-    def _package(self, module: str) -> int:
-        """A package of this very repository (a workspace)."""
+    def package(self, module: str) -> int:
+        """The file behind a package of this very repository (a workspace), or a part of one."""
         name = package_of(module)
         package = self._packages.get(name)
         if package is None:

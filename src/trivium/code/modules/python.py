@@ -74,6 +74,12 @@ class PythonModules:
         candidates = self.tails.get(name, ())
         return candidates[0] if len(candidates) == 1 else -1
 
+    def outside(self, name: str) -> int:
+        """The unit that code outside these files means by an absolute name, or -1."""
+        found = self.units.get(name, -1) if name else -1
+        candidates = self.tails.get(name, ()) if found < 0 else ()
+        return candidates[0] if len(candidates) == 1 else found
+
     def target(self, unit: int, written: ops.Import) -> Target:
         name = self.absolute(unit, written)
         found = self.find(unit, name)

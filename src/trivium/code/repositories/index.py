@@ -51,6 +51,7 @@ class Outside:
     atomically: Callable[[], AbstractContextManager[object]]
     try_lock: Callable[[], AbstractContextManager[bool]]
     catch_up: Callable[[], object]
+    join: Callable[[], object]  # brings the edges between repositories up to date
     chunk_tokens: int = 500
 
 
@@ -116,6 +117,7 @@ class IndexRepositories:
             self._facts.put({}, {file.fingerprint for file in gone.values()})
             if repository.is_cloned:
                 shutil.rmtree(self._outside.clones / name, ignore_errors=True)
+            self._outside.join()
         self._outside.catch_up()
         return repository
 
@@ -135,6 +137,7 @@ class IndexRepositories:
                 raise
             finally:
                 self._progress.pop(target.name, None)
+            self._outside.join()
         self._outside.catch_up()
         return report
 

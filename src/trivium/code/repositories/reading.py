@@ -59,7 +59,8 @@ def read_checkout(root: Path, cache: FactsCache, before: Mapping[str, IndexedFil
             reading.facts.append(facts)
     progress(len(code), len(code), "")
     gone = {file.fingerprint for file in before.values()} - set(reading.fingerprints.values())
-    cache.put({key: value for key, value in packed.items() if key not in known}, gone)
+    told = {reading.fingerprints[path]: data for path, data in reading.configs.items()}  # repositories are joined by it
+    cache.put({key: value for key, value in (packed | told).items() if key not in known}, gone)
     return reading
 
 

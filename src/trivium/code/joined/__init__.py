@@ -1,0 +1,1 @@
+"""Repositories that use one another: what each publishes, and the edges between them."""
