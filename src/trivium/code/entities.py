@@ -13,6 +13,7 @@ ENTITY_TYPES: dict[str, tuple[SymbolKind, ...]] = {
     "class": ("class", "interface", "enum"),
     "package": ("package",),
 }
+_TYPE_OF: dict[str, str] = {kind: word for word, kinds in ENTITY_TYPES.items() for kind in kinds}
 MAX_DEPTH = 5
 MAX_HOPS = 20
 _MAX_NAMED = 10
@@ -20,7 +21,7 @@ _MAX_NAMED = 10
 
 def entity_type(kind: SymbolKind) -> str:
     """The seed's word for a kind of symbol."""
-    return next(word for word, kinds in ENTITY_TYPES.items() if kind in kinds)
+    return _TYPE_OF[kind]
 
 
 def check_type(given: str, allowed: Sequence[str]) -> str:

@@ -1,0 +1,1 @@
+"""Traversal of large graphs, over integers: who is reached from where, and by which edges."""

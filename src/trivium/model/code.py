@@ -1,6 +1,7 @@
 """Symbols, edges and chunks of source code: frozen values and the rules for naming them."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, get_args
 
 from trivium.model.ids import typed_id
@@ -88,6 +89,24 @@ class BlindSpot:
     line_number: int
     reason: Literal["reflection", "unresolved_call", "syntax_error", "dynamic_import", "minified", "budget"]
     name: str
+
+
+class BlindSpots(tuple[BlindSpot, ...]):
+    """All of a repository's, in order; asked for every entity, so the answers are looked up."""
+
+    @cached_property
+    def unresolved(self) -> dict[str, list[BlindSpot]]:
+        """Calls that could not be resolved, by the name that is called."""
+        found: dict[str, list[BlindSpot]] = {}
+        for spot in self:
+            if spot.reason == "unresolved_call":
+                found.setdefault(spot.name, []).append(spot)
+        return found
+
+    @cached_property
+    def anywhere(self) -> list[BlindSpot]:
+        """Those that may hide a call of anything: code that decides at run time, or was not read to the end."""
+        return [s for s in self if s.reason in ("reflection", "dynamic_import", "budget", "syntax_error")]
 
 
 @dataclass(frozen=True, slots=True)

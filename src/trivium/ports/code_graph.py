@@ -1,9 +1,27 @@
 """The stored graph of all repositories, as the questions about it need it."""
 
-from collections.abc import Collection, Sequence
-from typing import Protocol
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
 
-from trivium.model.code import BlindSpot, Edge, Relationship, Symbol
+from trivium.model.code import BlindSpots, Edge, Relationship, Symbol
+
+
+class Step(NamedTuple):
+    """A symbol that was reached, by which edge, how far from the start."""
+
+    symbol: Symbol
+    edge: Edge
+    depth: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """Everything that is reached from a symbol, counted; `steps(first, end)` gives a part of it, by depth, then id."""
+
+    counts: tuple[int, ...]  # at depth 1, 2, …
+    sure: int  # reached by something better than a shared name
+    steps: Callable[[int, int], list[Step]]
 
 
 class CodeGraphStore(Protocol):
@@ -27,5 +45,29 @@ class CodeGraphStore(Protocol):
     def symbols(self, repository: str | None, symbol_ids: Collection[str] | None = None) -> list[Symbol]:
         """All symbols of a repository, packages it imports left out; or just these, unknown ones left out. By id."""
 
-    def repositories(self) -> dict[str, tuple[BlindSpot, ...]]:
+    def repositories(self) -> dict[str, BlindSpots]:
         """Every indexed repository with the places its analysis could not see through."""
+
+
+class CodeWalks(Protocol):
+    """Walks over the stored graph, each over one state of it."""
+
+    def reach(
+        self,
+        start: Symbol,
+        depth: int,
+        relationships: Sequence[Relationship],
+        *,
+        backwards: bool = False,
+        repositories: Collection[str] | None = None,
+    ) -> Reach:
+        """Breadth first along the edges, or against them; every symbol once, at its least distance, by its surest edge.
+        A symbol that was reached stands for all that is defined in it; of those to start from, a file or a class does.
+        `repositories`: no further than these."""
+
+    def path(self, start: Symbol, goal: Symbol, hops: int, relationships: Sequence[Relationship]) -> list[Edge] | None:
+        """A shortest chain of edges from (or from inside) the one to the other; None where none is that short."""
+
+
+class CodeGraphReader(CodeGraphStore, CodeWalks, Protocol):
+    """What questions about code need."""

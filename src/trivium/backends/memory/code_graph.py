@@ -1,22 +1,16 @@
-"""A code graph in dictionaries: for tests, and for one-off questions about a repository."""
+"""A code graph in memory: for tests, and for one-off questions about a repository."""
 
-from bisect import bisect_left
 from collections.abc import Collection, Sequence
 
-from trivium.model.code import BlindSpot, CodeGraph, Edge, Relationship, Symbol, inner_prefix
+from trivium.graph.image import GraphImage
+from trivium.model.code import BlindSpots, CodeGraph, Edge, Relationship, Symbol
+from trivium.ports.code_graph import Reach
 
 
 class MemoryCodeGraph:
     def __init__(self, graphs: Sequence[CodeGraph] = ()) -> None:
-        self._graphs: dict[str, CodeGraph] = {}
-        self._symbols: dict[str, Symbol] = {}
-        self._out: dict[str, list[Edge]] = {}
-        self._in: dict[str, list[Edge]] = {}
-        self._names: dict[str, list[str]] = {}
-        self._sources: list[str] = []
-        self._targets: list[str] = []
-        for graph in graphs:
-            self.put(graph)
+        self._graphs = {graph.repository: graph for graph in graphs}
+        self._rebuild()
 
     def put(self, graph: CodeGraph) -> None:
         """Replaces a repository's graph as a whole."""
@@ -28,56 +22,44 @@ class MemoryCodeGraph:
         self._rebuild()
 
     def _rebuild(self) -> None:
-        symbols = {s.symbol_id: s for g in self._graphs.values() for s in g.symbols}
-        edges = sorted(
-            (e for g in self._graphs.values() for e in g.edges), key=lambda e: (e.source, e.target, e.relationship)
+        graphs = sorted(self._graphs.items())
+        symbols = {s.symbol_id: s for _, graph in graphs for s in graph.symbols}
+        edges = [e for _, graph in graphs for e in graph.edges]
+        self._image = GraphImage(
+            sorted(symbols.values(), key=lambda s: s.symbol_id),
+            sorted(edges, key=lambda e: (e.source, e.target, e.relationship)),
+            {name: BlindSpots(graph.blind_spots) for name, graph in graphs},
         )
-        out: dict[str, list[Edge]] = {}
-        into: dict[str, list[Edge]] = {}
-        names: dict[str, list[str]] = {}
-        for edge in edges:
-            out.setdefault(edge.source, []).append(edge)
-            into.setdefault(edge.target, []).append(edge)
-        for symbol in symbols.values():
-            for name in {symbol.name, symbol.qualified_name or symbol.path, symbol.entity_path}:
-                names.setdefault(name, []).append(symbol.symbol_id)
-        self._symbols, self._out, self._in, self._names = symbols, out, into, names
-        self._sources, self._targets = sorted(out), sorted(into)
 
     def outgoing(
         self, symbol_ids: Collection[str], relationships: Sequence[Relationship], inside: bool = False
     ) -> list[Edge]:
-        sources = self._with_inner(symbol_ids, self._sources) if inside else symbol_ids
-        return [e for s in sorted(sources) for e in self._out.get(s, ()) if e.relationship in relationships]
+        return self._image.outgoing(symbol_ids, relationships, inside)
 
     def incoming(
         self, symbol_ids: Collection[str], relationships: Sequence[Relationship], inside: bool = False
     ) -> list[Edge]:
-        targets = self._with_inner(symbol_ids, self._targets) if inside else symbol_ids
-        found = [e for t in targets for e in self._in.get(t, ()) if e.relationship in relationships]
-        return sorted(found, key=lambda e: (e.source, e.target, e.relationship))
-
-    def _with_inner(self, symbol_ids: Collection[str], ordered: list[str]) -> set[str]:
-        found = set(symbol_ids)
-        for symbol in symbol_ids:
-            prefix = inner_prefix(symbol)
-            for position in range(bisect_left(ordered, prefix), len(ordered)):
-                if not ordered[position].startswith(prefix):
-                    break
-                found.add(ordered[position])
-        return found
+        return self._image.incoming(symbol_ids, relationships, inside)
 
     def find(self, name: str, repository: str | None) -> list[Symbol]:
-        found = [self._symbols[i] for i in sorted(self._names.get(name, ()))]
-        return [s for s in found if repository is None or s.repository == repository or s.kind == "package"]
+        return self._image.find(name, repository)
 
     def symbols(self, repository: str | None, symbol_ids: Collection[str] | None = None) -> list[Symbol]:
-        if symbol_ids is not None:
-            return [self._symbols[i] for i in sorted(symbol_ids) if i in self._symbols]
-        return sorted(
-            (s for s in self._symbols.values() if s.kind != "package" and repository in (None, s.repository)),
-            key=lambda s: s.symbol_id,
-        )
+        return self._image.some_symbols(repository, symbol_ids)
 
-    def repositories(self) -> dict[str, tuple[BlindSpot, ...]]:
-        return {name: graph.blind_spots for name, graph in sorted(self._graphs.items())}
+    def repositories(self) -> dict[str, BlindSpots]:
+        return dict(self._image.blind_spots)
+
+    def reach(
+        self,
+        start: Symbol,
+        depth: int,
+        relationships: Sequence[Relationship],
+        *,
+        backwards: bool = False,
+        repositories: Collection[str] | None = None,
+    ) -> Reach:
+        return self._image.reach(start, depth, relationships, backwards, repositories)
+
+    def path(self, start: Symbol, goal: Symbol, hops: int, relationships: Sequence[Relationship]) -> list[Edge] | None:
+        return self._image.path(start, goal, hops, relationships)

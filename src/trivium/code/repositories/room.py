@@ -6,12 +6,12 @@ from collections.abc import Collection
 from trivium.code.metrics import GraphMetrics
 from trivium.code.repositories.freshness import fresh_files
 from trivium.code.repositories.index import IndexRepositories
-from trivium.ports.code_graph import CodeGraphStore
+from trivium.ports.code_graph import CodeGraphReader
 from trivium.ports.repositories import IndexedFile, RepositoryStore
 
 
 class Code:
-    def __init__(self, graph: CodeGraphStore, store: RepositoryStore, repositories: IndexRepositories) -> None:
+    def __init__(self, graph: CodeGraphReader, store: RepositoryStore, repositories: IndexRepositories) -> None:
         self.graph, self.repositories = graph, repositories
         self.metrics = GraphMetrics(time.time)
         self._store = store

@@ -157,8 +157,10 @@ def get_dependencies(
         call,
         "getDependencies",
         "dependencies",
-        lambda: ask(graph, entity_type, entity_path, repository, depth, relationship_types),
-        lambda body: _part(call, body, "dependencies", limit, offset, budget_tokens),
+        lambda: ask(
+            graph, entity_type, entity_path, repository, depth, relationship_types, offset=offset, limit=limit
+        ),
+        lambda body: _part(call, body, "dependencies", offset, budget_tokens),
     )
 
 
@@ -182,8 +184,10 @@ def get_dependents(
         call,
         "getDependents",
         "dependents",
-        lambda: ask(graph, entity_type, entity_path, repository, depth, include_cross_repo),
-        lambda body: _part(call, body, "dependents", limit, offset, budget_tokens),
+        lambda: ask(
+            graph, entity_type, entity_path, repository, depth, include_cross_repo, offset=offset, limit=limit
+        ),
+        lambda body: _part(call, body, "dependents", offset, budget_tokens),
     )
 
 
@@ -302,17 +306,16 @@ def _timed(
     except TriviumError:
         metrics.record(query_type, answers.elapsed(call), failed=True)
         raise
-    count = len(body[listed] or ())
+    count = body["metadata"].get("total_count", len(body[listed] or ()))
     cut(body)
     body["metadata"]["query_time_ms"] = answers.elapsed(call)
     metrics.record(query_type, answers.elapsed(call), count)
     return body
 
 
-def _part(call: Call, body: Body, listed: str, limit: int, offset: int, budget_tokens: int | None) -> None:
-    """Leaves the entries of one part, says how fresh their files are, and where the next part begins."""
-    total = len(body[listed])
-    shown = body[listed][offset : offset + limit]
+def _part(call: Call, body: Body, listed: str, offset: int, budget_tokens: int | None) -> None:
+    """Says how fresh the files of the entries are, keeps to a budget, and says where the next part begins."""
+    total, shown = body["metadata"]["total_count"], body[listed]
     _mark_fresh(call, shown)
     if budget_tokens is not None:
         sizes = accumulate(call.services.tokens.count([json_text(entry) for entry in shown]))
