@@ -5,8 +5,11 @@ app.py alone takes as long as the rest of the start.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from typing import TYPE_CHECKING, TypeVar
 
+from trivium.backends.memory.results import MemoryResults
 from trivium.backends.quicktok import QuicktokCounter
 from trivium.backends.sqlite.audit import SqliteAuditLog
 from trivium.backends.sqlite.counters import SqliteCounters
@@ -17,8 +20,14 @@ from trivium.ports.audit import AuditLog
 from trivium.ports.counters import Counters
 from trivium.ports.keys import KeyStore
 from trivium.ports.limits import ConductStore, LimitStore
+from trivium.ports.results import Codec, ResultCache
 from trivium.ports.tokens import TokenCounter
 from trivium.settings import Settings
+
+if TYPE_CHECKING:
+    from trivium.backends.redis.connection import RedisConnection
+
+V = TypeVar("V")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +38,11 @@ class GuardStores:
     conduct: ConductStore
     counters: Counters
     close: Callable[[], None]
+    shared: "RedisConnection | None" = None
+
+    def cache_trouble(self) -> str | None:
+        """What went wrong with the cache server when it was last asked; None where it works or none is used."""
+        return self.shared.trouble if self.shared is not None else None
 
 
 def open_guard(settings: Settings) -> GuardStores:
@@ -39,7 +53,7 @@ def open_guard(settings: Settings) -> GuardStores:
         store.close()
         log.close()
 
-    return GuardStores(
+    stores = GuardStores(
         SqliteKeyStore(store),
         SqliteAuditLog(log),
         SqliteLimitStore(log),
@@ -47,6 +61,39 @@ def open_guard(settings: Settings) -> GuardStores:
         SqliteCounters(log),
         close,
     )
+    return _with_cache(settings, stores) if settings.cache else stores
+
+
+def open_results(settings: Settings, stores: GuardStores, codec: Codec[V]) -> ResultCache[V]:
+    """In the process, and beyond it where a cache server is named."""
+    entries, ttl_s = settings.cache_entries, settings.cache_search_ttl_s
+    if stores.shared is None:
+        return MemoryResults(entries, ttl_s, keeps=codec.keeps)
+    from trivium.backends.redis.results import RedisResults
+
+    local: MemoryResults[tuple[V, bool]] = MemoryResults(entries, ttl_s, keeps=lambda kept: codec.keeps(kept[0]))
+    return RedisResults(stores.shared, _search_scope(settings), ttl_s, codec, local)
+
+
+def _with_cache(settings: Settings, stores: GuardStores) -> GuardStores:
+    """Counts of callers in the cache server; where that is away, in the stores as if there were none."""
+    from trivium.backends.redis.connection import RedisConnection
+    from trivium.backends.redis.limits import RedisConductStore, RedisLimitStore
+
+    shared = RedisConnection(settings.cache, stores.keys.secret("cache"))
+
+    def close() -> None:
+        shared.close()
+        stores.close()
+
+    limits, conduct = RedisLimitStore(shared, stores.limits), RedisConductStore(shared, stores.conduct)
+    return replace(stores, limits=limits, conduct=conduct, close=close, shared=shared)
+
+
+def _search_scope(settings: Settings) -> str:
+    """What rankings depend on besides the data and the query: servers that differ in it share no rankings."""
+    names = ("model", "model_path", "embedder_url", "fusion", "reranker", "boosts", "recency_half_life_days")
+    return repr([version("trivium"), *(getattr(settings, name) for name in names)])
 
 
 def open_counter(settings: Settings) -> TokenCounter:

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import Field
 
+from trivium.backends.memory.results import MemoryResults
 from trivium.backends.quicktok import QuicktokCounter
 from trivium.doors.mcp.budget import Forms, pack
-from trivium.doors.mcp.cache import Cache
 from trivium.doors.mcp.cursors import Cursors
 from trivium.doors.mcp.desktop import explain_rank, near_duplicates, recency, reliability
 from trivium.doors.mcp.envelope import Draft, error_body, json_text, priced
@@ -62,7 +62,7 @@ class Clock:
 
 def test_an_entry_ends_with_its_lifetime() -> None:
     clock = Clock()
-    cache: Cache[int] = Cache(10, 30, clock)
+    cache: MemoryResults[int] = MemoryResults(10, 30, clock)
     assert cache.get("a", lambda: 1) == (1, False)
     assert cache.get("a", lambda: 2) == (1, True)
     clock.now = 31
@@ -71,7 +71,7 @@ def test_an_entry_ends_with_its_lifetime() -> None:
 
 def test_entries_past_their_lifetime_do_not_stay_in_memory() -> None:
     clock = Clock()
-    cache: Cache[int] = Cache(1000, 30, clock)
+    cache: MemoryResults[int] = MemoryResults(1000, 30, clock)
     for number in range(500):
         clock.now += 1
         cache.get(number, lambda: 1)
@@ -79,7 +79,7 @@ def test_entries_past_their_lifetime_do_not_stay_in_memory() -> None:
 
 
 def test_the_least_recently_used_entry_goes_first() -> None:
-    cache: Cache[int] = Cache(2, 30)
+    cache: MemoryResults[int] = MemoryResults(2, 30)
     cache.get("a", lambda: 1)
     cache.get("b", lambda: 2)
     cache.get("a", lambda: 0)
@@ -90,7 +90,7 @@ def test_the_least_recently_used_entry_goes_first() -> None:
 
 
 def test_equal_simultaneous_queries_are_computed_once() -> None:
-    cache: Cache[int] = Cache(10, 30)
+    cache: MemoryResults[int] = MemoryResults(10, 30)
     started, go, runs = threading.Event(), threading.Event(), []
 
     def slow() -> int:
@@ -110,7 +110,7 @@ def test_equal_simultaneous_queries_are_computed_once() -> None:
 
 
 def test_a_failure_reaches_everyone_who_waited_and_is_not_kept() -> None:
-    cache: Cache[int] = Cache(10, 30)
+    cache: MemoryResults[int] = MemoryResults(10, 30)
 
     def fail() -> int:
         raise ValueError("no")
@@ -121,7 +121,7 @@ def test_a_failure_reaches_everyone_who_waited_and_is_not_kept() -> None:
 
 
 def test_whoever_waits_for_a_stopped_run_runs_it_himself() -> None:
-    cache: Cache[int] = Cache(10, 30)
+    cache: MemoryResults[int] = MemoryResults(10, 30)
     started, go = threading.Event(), threading.Event()
 
     def stopped() -> int:
@@ -140,7 +140,7 @@ def test_whoever_waits_for_a_stopped_run_runs_it_himself() -> None:
 
 
 def test_one_who_waits_too_long_is_told() -> None:
-    cache: Cache[int] = Cache(10, 30)
+    cache: MemoryResults[int] = MemoryResults(10, 30)
     started, go = threading.Event(), threading.Event()
     with ThreadPoolExecutor(1) as pool:
         first = pool.submit(cache.get, "q", lambda: started.set() or go.wait(10) or 1)

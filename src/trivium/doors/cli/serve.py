@@ -98,7 +98,7 @@ def first_key(settings: "Settings") -> str | None:
 
 def _tell_unused(settings: "Settings") -> None:
     """A database named for something else must not look as if it were in use."""
-    for name in ("store", "vectors", "graph", "cache"):
+    for name in ("store", "vectors", "graph"):
         if getattr(settings, name):
             origin = {row.name: row.origin for row in settings.origins()}[name]
             note(f"[yellow]{origin}[/] is set, but this version keeps everything in {settings.data}")

@@ -175,6 +175,9 @@ def _warn(call: Call, found: Page, offset: int, draft: Draft) -> None:
                 "Search again later",
             )
         )
+    trouble = call.services.guard.stores.cache_trouble()
+    if trouble:
+        draft.warnings.append(warning("info", "CACHE_UNAVAILABLE", trouble, "Tell whoever runs this server"))
     best = found.hits[0].hybrid_score if found.hits else 0.0
     if offset == 0 and (not found.hits or best < settings.low_quality_threshold):
         what = f"No result scores {settings.low_quality_threshold:g} or more" if found.hits else "Nothing was found"

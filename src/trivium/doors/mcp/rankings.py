@@ -1,12 +1,16 @@
 """Rankings, cached in blocks: one search serves every page and every response mode that lies within its block."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+import json
+from collections.abc import Hashable, Sequence
+from dataclasses import asdict, dataclass, field, replace
+
+from pydantic_core import to_json
 
 from trivium.doors.mcp.tools import Call
 from trivium.errors import DeadlineExceeded
 from trivium.model.chunk import Chunk
 from trivium.model.hits import Hit, Ranking, SearchQuery
+from trivium.ports.results import Codec
 
 BLOCK = 50  # the largest page, so that a page touches at most two blocks
 _TRIES = 3
@@ -85,3 +89,24 @@ def _load(call: Call, block: Block, chunk_ids: Sequence[int]) -> None:
     if missing:
         for chunk in call.app.chunks.get(missing):
             block.chunks[chunk.chunk_id] = chunk
+
+
+def _encoded(block: Block) -> bytes:
+    """Without the query, which is part of the key, and the chunks, which every process reads for itself."""
+    ranking = asdict(replace(block.ranking, query=SearchQuery("")))
+    del ranking["query"]
+    return to_json(ranking, inf_nan_mode="constants")
+
+
+def _decoded(key: Hashable, stored: bytes) -> Block | None:
+    query = key[0] if isinstance(key, tuple) else None
+    try:
+        fields = json.loads(stored)
+        hits = tuple(Hit(**hit) for hit in fields.pop("hits"))
+        return Block(Ranking(query=query, hits=hits, **fields)) if isinstance(query, SearchQuery) else None
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return None  # written by something else: computed again
+
+
+# A ranking without its vector side is right only until that is back, which no generation tells.
+BLOCKS: Codec[Block] = Codec(_encoded, _decoded, keeps=lambda block: block.ranking.degraded is None)

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from trivium.doors.guard.guard import Guard
-from trivium.doors.mcp.cache import Cache
 from trivium.doors.mcp.cursors import Cursors
+from trivium.ports.results import ResultCache
 from trivium.ports.tokens import TokenCounter
 from trivium.settings import Settings
 
@@ -18,7 +18,7 @@ CACHE_EPOCH = "cache_epoch"
 @dataclass(frozen=True, slots=True)
 class Services:
     tokens: TokenCounter
-    rankings: "Cache[Block]"
+    rankings: "ResultCache[Block]"
     cursors: Cursors
     guard: Guard
 
@@ -33,9 +33,12 @@ class Services:
 
 
 def build_services(settings: Settings, guard: Guard, tokens: TokenCounter) -> Services:
+    from trivium.doors.mcp.rankings import BLOCKS
+    from trivium.guard_stores import open_results
+
     return Services(
         tokens=tokens,
-        rankings=Cache(settings.cache_entries, settings.cache_search_ttl_s),
+        rankings=open_results(settings, guard.stores, BLOCKS),
         cursors=Cursors(guard.stores.keys.secret("cursors")),
         guard=guard,
     )

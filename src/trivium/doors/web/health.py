@@ -57,5 +57,8 @@ class Health:
         except TriviumError as error:
             logger.warning("health: %s", error.message)
             return {"store": "failing"}
+        shared = self._gate.guard.stores.shared
+        if shared is not None:
+            parts["cache"] = "unavailable" if shared.ping() else "ok"
         parts["vectors"] = "unavailable" if ranking.degraded else "incomplete" if ranking.missing_vectors else "ok"
         return parts

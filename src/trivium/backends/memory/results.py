@@ -1,4 +1,4 @@
-"""A cache with a lifetime, a size and one computation at a time for each key.
+"""ResultCache in the process: a lifetime, a size and one computation at a time for each key.
 
 The index generation is part of every key, so an entry made before a write can never be found after it; lifetime and
 size only bound memory.
@@ -14,11 +14,19 @@ from typing import Generic, TypeVar
 V = TypeVar("V")
 
 
-class Cache(Generic[V]):
-    """Thread-safe. With `entries` 0 or `ttl_s` 0 it keeps nothing, but equal simultaneous calls still share one run."""
+class MemoryResults(Generic[V]):
+    """Thread-safe. With `entries` 0 or `ttl_s` 0 it keeps nothing, but equal simultaneous calls still share one run.
+    What `keeps` says no to is handed out and forgotten."""
 
-    def __init__(self, entries: int, ttl_s: float, clock: Callable[[], float] = time.monotonic) -> None:
-        self._entries, self._ttl_s, self._clock = entries, ttl_s, clock
+    def __init__(
+        self,
+        entries: int,
+        ttl_s: float,
+        clock: Callable[[], float] = time.monotonic,
+        *,
+        keeps: Callable[[V], bool] = lambda _: True,
+    ) -> None:
+        self._entries, self._ttl_s, self._clock, self._keeps = entries, ttl_s, clock, keeps
         self._lock = threading.Lock()
         self._kept: OrderedDict[Hashable, tuple[float, V]] = OrderedDict()
         self._running: dict[Hashable, Future[V]] = {}
@@ -26,8 +34,6 @@ class Cache(Generic[V]):
         self.misses = 0
 
     def get(self, key: Hashable, compute: Callable[[], V], wait_s: float | None = None) -> tuple[V, bool]:
-        """The value and whether it was there already. Whoever comes while it is being computed waits for that run, at
-        most `wait_s` (TimeoutError), and runs it itself where that one was stopped from outside."""
         while True:
             with self._lock:
                 kept = self._kept.get(key)
@@ -73,7 +79,7 @@ class Cache(Generic[V]):
         return value
 
     def _keep(self, key: Hashable, value: V) -> None:
-        if self._ttl_s <= 0:
+        if self._ttl_s <= 0 or not self._keeps(value):
             return
         now = self._clock()
         self._kept[key] = (now + self._ttl_s, value)

@@ -1,0 +1,66 @@
+"""`--servers`: runs the contracts on real servers as well, and says at the end which of them ran.
+
+The servers are started once, before the test processes; these find them in the environment. On CI a missing one is a
+failure.
+"""
+
+import importlib
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from servers import NAMES, VARIABLE, Server, Unavailable, server_url, states
+
+_running: dict[str, Server] = {}
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--servers", action="store_true", help="start real servers and run the contracts on them")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("servers", default=False) and not hasattr(config, "workerinput"):
+        folder = tempfile.TemporaryDirectory(prefix="trivium-servers-")
+        config.add_cleanup(folder.cleanup)
+        os.environ[VARIABLE] = json.dumps({name: _started(name, Path(folder.name) / name) for name in NAMES})
+
+
+def pytest_unconfigure() -> None:
+    while _running:
+        _running.popitem()[1].kill()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    for name, state in states().items():
+        terminalreporter.write_line(f"{name}: skipped ({state['skipped']})" if "skipped" in state else f"{name}: ran")
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if os.environ.get("CI") and any("skipped" in state for state in states().values()):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def _started(name: str, folder: Path) -> dict[str, str]:
+    folder.mkdir()
+    try:
+        _running[name] = importlib.import_module(f"servers.{name}").start(folder)
+    except (Unavailable, ModuleNotFoundError) as error:
+        return {"skipped": str(error)}
+    return {"url": _running[name].url}
+
+
+@pytest.fixture
+def redis_url() -> str:
+    return server_url("redis")
+
+
+@pytest.fixture
+def own_redis(tmp_path: Path) -> Iterator[Server]:
+    """A server of the test's own, to be killed."""
+    server_url("redis")
+    server = importlib.import_module("servers.redis").start(tmp_path)
+    yield server
+    server.kill()
