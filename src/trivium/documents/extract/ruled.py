@@ -1,8 +1,9 @@
 """An extractor with the rules and the gazetteer around it: they are there whatever model is, and also without one."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from trivium.documents.extract.rules import RULES_VERSION, known_mentions, spelled_out
+from trivium.documents.extract.spans import tidied
 from trivium.model.vendor import Extraction, Link, Mention
 from trivium.ports.extractor import Extractor
 
@@ -28,14 +29,21 @@ class RuledExtractor:
 
 
 def _completed(sentence: str, found: Extraction) -> Extraction:
-    mentions = known_mentions(sentence, found.mentions)
-    place = {mention.start: number for number, mention in enumerate(mentions)}
-    starts = [mention.start for mention in found.mentions]
-    # what the model said about a company does not hold for what turned out to be a product
-    retyped = {m.start for m in found.mentions if mentions[place[m.start]].entity_type != m.entity_type}
-    links = [
-        Link(place[starts[link.head]], place[starts[link.tail]], link.relationship_type, link.confidence)
-        for link in found.links
-        if not {starts[link.head], starts[link.tail]} & retyped
-    ]
+    named, kept = tidied(sentence, found.mentions)
+    mentions = known_mentions(sentence, named)
+    number = {mention.start: place for place, mention in enumerate(mentions)}
+    places = [None if at is None else number[named[at].start] for at in kept]
+    links = [*_moved(found, places, mentions)]
     return Extraction(tuple(mentions), (*links, *spelled_out(sentence, mentions, links)))
+
+
+def _moved(found: Extraction, places: Sequence[int | None], mentions: Sequence[Mention]) -> Iterator[Link]:
+    """The model's links between what is left of its mentions. What it said about a company does not hold for what
+    turned out to be a product."""
+    for link in found.links:
+        head, tail = places[link.head], places[link.tail]
+        if head is None or tail is None or head == tail:
+            continue
+        ends = ((link.head, head), (link.tail, tail))
+        if all(found.mentions[old].entity_type == mentions[new].entity_type for old, new in ends):
+            yield Link(head, tail, link.relationship_type, link.confidence)
