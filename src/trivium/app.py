@@ -15,7 +15,6 @@ from trivium.backends.quicktok import QuicktokCounter
 from trivium.backends.sqlite.changes import SqliteChangeLog
 from trivium.backends.sqlite.chunks import SqliteChunkStore
 from trivium.backends.sqlite.concepts import open_concepts
-from trivium.backends.sqlite.database import Database
 from trivium.backends.sqlite.documents import SqliteDocumentStore
 from trivium.backends.sqlite.embeddings import SqliteEmbeddingQueue, SqliteModelRegister
 from trivium.backends.sqlite.overview import SqliteOverview
@@ -43,6 +42,7 @@ from trivium.search.evaluate import OpenedIndex, Record
 from trivium.search.follow import Follower, FollowingKeywords, FollowingVectors
 from trivium.search.hybrid import HybridSearch
 from trivium.settings import Settings
+from trivium.stores import open_store
 
 if TYPE_CHECKING:
     from trivium.backends.sqlite.code_repositories import SqliteFacts
@@ -72,7 +72,8 @@ class App:
     def __init__(self, settings: Settings, open_embedder: OpenEmbedder) -> None:
         self.settings = settings
         self.data: Path = settings.data
-        self.database = Database(self.data / "trivium.db")
+        self.opened = open_store(settings)
+        self.database = self.opened.database
         self._open_embedder = open_embedder
         self._parts: _ModelParts | None = None
         self._background: Background | None = None
@@ -83,10 +84,10 @@ class App:
         self.queue = SqliteEmbeddingQueue(self.database)
         self._keywords = TantivyKeywordIndex(self.data / "keywords")
         self._index_lock = ProcessLock(self.data / "locks" / "index")
-        self._embedding_lock = ProcessLock(self.data / "locks" / "embedding")
-        self._extraction_lock = ProcessLock(self.data / "locks" / "extraction")
+        self._embedding_lock = self.opened.lock("embedding")
+        self._extraction_lock = self.opened.lock("extraction")
         self.models = SqliteModelRegister(self.database)
-        self.chunks = SqliteChunkStore(self.database)
+        self.chunks = SqliteChunkStore(self.database, **self.opened.filters)
         self.overview = SqliteOverview(self.database)
         self.tokens = QuicktokCounter(settings.token_encoding)
         self.follower = Follower(self.log, FollowingKeywords(self.log, self._keywords), self._index_lock.hold)
@@ -122,6 +123,7 @@ class App:
         from trivium.backends.sqlite.code_graph import SqliteCodeGraph
         from trivium.backends.sqlite.code_joins import SqliteJoins
         from trivium.backends.sqlite.code_repositories import SqliteFacts, SqliteRepositories
+        from trivium.backends.sqlite.database import Database
         from trivium.code.joined.keep import JoinRepositories
         from trivium.code.repositories.index import IndexRepositories, Outside
         from trivium.code.repositories.room import Code
@@ -134,7 +136,7 @@ class App:
             git=SubprocessGit(),
             clones=self.data / "repositories",
             atomically=self.database.transaction,
-            try_lock=ProcessLock(self.data / "locks" / "code").try_hold,
+            try_lock=self.opened.lock("code").try_hold,
             catch_up=self.follower.catch_up,
             join=JoinRepositories(store, self._facts, SqliteJoins(self.database)).refresh,
             chunk_tokens=self.settings.chunk_tokens,
@@ -174,11 +176,11 @@ class App:
         self._current().follower.catch_up()
 
     def export_lines(self, *, vectors: bool = True) -> Iterator[str]:
-        return export_lines(self.database, vectors=vectors)
+        return export_lines(self.database, self.opened.tables, vectors=vectors)
 
     def import_lines(self, lines: Iterable[str]) -> dict[str, int]:
         self.concepts, self.code  # noqa: B018 -- every part must have its tables before rows come for them
-        counts = import_lines(self.database, lines)
+        counts = import_lines(self.database, self.opened.tables, lines)
         self.vendor_facts.recount()
         self.catch_up()
         return counts

@@ -13,7 +13,6 @@ from trivium.backends.memory.results import MemoryResults
 from trivium.backends.quicktok import QuicktokCounter
 from trivium.backends.sqlite.audit import SqliteAuditLog
 from trivium.backends.sqlite.counters import SqliteCounters
-from trivium.backends.sqlite.database import Database
 from trivium.backends.sqlite.keys import SqliteKeyStore
 from trivium.backends.sqlite.limits import SqliteConductStore, SqliteLimitStore
 from trivium.ports.audit import AuditLog
@@ -23,6 +22,7 @@ from trivium.ports.limits import ConductStore, LimitStore
 from trivium.ports.results import Codec, ResultCache
 from trivium.ports.tokens import TokenCounter
 from trivium.settings import Settings
+from trivium.stores import Store, open_log, open_store
 
 if TYPE_CHECKING:
     from trivium.backends.redis.connection import RedisConnection
@@ -47,21 +47,26 @@ class GuardStores:
 
 def open_guard(settings: Settings) -> GuardStores:
     # Keys must survive a power cut; the log and the counters are written with every call and must not cost an fsync.
-    store, log = Database(settings.data / "trivium.db"), Database(settings.data / "guard.db", durable=False)
+    store, log = open_store(settings).database, open_log(settings)
 
     def close() -> None:
         store.close()
-        log.close()
+        log.database.close()
 
+    limits, conduct = _counting(log)
     stores = GuardStores(
-        SqliteKeyStore(store),
-        SqliteAuditLog(log),
-        SqliteLimitStore(log),
-        SqliteConductStore(log),
-        SqliteCounters(log),
-        close,
+        SqliteKeyStore(store), SqliteAuditLog(log.database), limits, conduct, SqliteCounters(log.database), close
     )
     return _with_cache(settings, stores) if settings.cache else stores
+
+
+def _counting(log: Store) -> tuple[LimitStore, ConductStore]:
+    if log.postgres is None:
+        return SqliteLimitStore(log.database), SqliteConductStore(log.database)
+    from trivium.backends.postgres.limits import PostgresLimitStore, lock_subjects
+
+    conduct = SqliteConductStore(log.database, lock_subjects)  # first: it makes the tables of both
+    return PostgresLimitStore(log.postgres), conduct
 
 
 def open_results(settings: Settings, stores: GuardStores, codec: Codec[V]) -> ResultCache[V]:

@@ -6,6 +6,7 @@ defaults. Nothing below the doors and app.py reads this module.
 """
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -76,6 +77,12 @@ class Settings(BaseSettings):
     # --- where things live
     data: Path = Field(default_factory=_data_folder, description="Folder that holds everything Trivium keeps.")
     store: str = Field("", description="URL of a database server; empty: SQLite in the data folder.")
+    store_read: str = Field("", description="URL that reads go through, for a role that may only read; empty: store.")
+    store_pool: int = Field(
+        10, ge=2, le=500, description="Connections of a process to the database server, at most."
+    )
+    store_wait_s: float = Field(10.0, gt=0, description="Longest wait for one of them while all are in use.")
+    store_timeout_s: float = Field(30.0, gt=0, description="Longest run of one statement on the database server.")
     vectors: str = Field("", description="URL of a vector server; empty: embedded.")
     graph: str = Field("", description="URL of a graph server; empty: embedded.")
     cache: str = Field("", description="URL of a cache server shared by several machines; empty: in the process.")
@@ -258,4 +265,6 @@ def _shown(value: object) -> object:
     if isinstance(value, SecretStr):
         secret = value.get_secret_value()
         return f"…{secret[-4:]}" if len(secret) > 8 else "…" * bool(secret)
+    if isinstance(value, str) and "://" in value:
+        return re.sub(r"(://[^/@:]*):[^/@]*@", r"\1:…@", value)
     return value

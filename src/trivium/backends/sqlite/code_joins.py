@@ -6,15 +6,15 @@ from collections.abc import Iterable
 
 from trivium.backends.sqlite.code_repositories import put_edges
 from trivium.backends.sqlite.code_schema import SCHEMA
-from trivium.backends.sqlite.database import Database
 from trivium.model.code import Edge, package_id
 from trivium.ports.code_joins import JoinState
+from trivium.ports.sql import SqlDatabase
 
 _PACKAGE = package_id("")
 
 
 class SqliteJoins:
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqlDatabase) -> None:
         self._database = database
         database.migrate("code", SCHEMA)
 

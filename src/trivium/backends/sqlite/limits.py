@@ -6,7 +6,7 @@ shared memory would cost 6 µs, but needs its own format, locks and recovery (do
 
 import hashlib
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from trivium.ports.limits import Bucket, BucketState, Conduct, Taken
 from trivium.ports.sql import SqlConnection, SqlDatabase
@@ -78,17 +78,26 @@ def _state(db: SqlConnection, bucket: Bucket, now: float) -> BucketState:
     return BucketState(max(0, bucket.limit - row[0]), row[1])
 
 
+LockSubjects = Callable[[SqlConnection, Sequence[str]], None]
+
+
+def _alone_anyway(db: SqlConnection, subjects: Sequence[str]) -> None:
+    """SQLite has one writer."""
+
+
 class SqliteConductStore:
     """Different results are counted by a bitmap of hashes (linear counting), so a subject costs the same however much
     it collects."""
 
-    def __init__(self, database: SqlDatabase) -> None:
-        self._database = database
+    def __init__(self, database: SqlDatabase, lock: LockSubjects = _alone_anyway) -> None:
+        """`lock` keeps others from counting for the same subjects, where the database has more than one writer."""
+        self._database, self._lock = database, lock
         database.migrate("limits", SCHEMA)
 
     def note(self, subjects: Sequence[str], results: Iterable[int | str], failed: bool, now: float) -> list[Conduct]:
         positions = {_position(result) for result in results}
         with self._database.transaction() as db:
+            self._lock(db, subjects)
             return [_note(db, subject, positions, failed, now) for subject in subjects]
 
     def look(self, subjects: Sequence[str], now: float) -> list[Conduct]:

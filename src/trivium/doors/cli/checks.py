@@ -62,7 +62,7 @@ def _disk(settings: "Settings") -> Finding:
 
 
 def _store(app: "App") -> Iterator[Finding]:
-    problems = app.database.check()
+    problems = app.opened.check()
     if problems:
         yield Finding("store", "fail", "; ".join(problems[:3]), "restore from an export: trivium import FILE")
     else:

@@ -98,8 +98,10 @@ def first_key(settings: "Settings") -> str | None:
 
 def _tell_unused(settings: "Settings") -> None:
     """A database named for something else must not look as if it were in use."""
+    from trivium.stores import is_postgres
+
     for name in ("store", "vectors", "graph"):
-        if getattr(settings, name):
+        if getattr(settings, name) and not (name == "store" and is_postgres(settings.store)):
             origin = {row.name: row.origin for row in settings.origins()}[name]
             note(f"[yellow]{origin}[/] is set, but this version keeps everything in {settings.data}")
 

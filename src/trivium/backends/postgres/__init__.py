@@ -1,0 +1,1 @@
+"""PostgreSQL: the database under the SQL stores, locks between machines, limits, vectors and keywords."""
