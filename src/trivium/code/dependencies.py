@@ -13,6 +13,7 @@ from trivium.code.entities import (
 )
 from trivium.code.entities import find_entity as find
 from trivium.code.traversal import part_of
+from trivium.model.code import PACKAGES
 from trivium.ports.code_graph import CodeGraphReader
 
 
@@ -23,6 +24,7 @@ def get_dependencies(
     repository: str,
     depth: int = 1,
     relationship_types: Sequence[str] | None = None,
+    include_cross_repo: bool = False,
     *,
     offset: int = 0,
     limit: int | None = None,
@@ -34,9 +36,14 @@ def get_dependencies(
     relationships = check_relationships(relationship_types)
     check_repository(graph, repository)
     entity = find(graph, entity_path, ENTITY_TYPES[entity_type], repository)
-    reach = graph.reach(entity, depth, relationships)
+    own = None if include_cross_repo else (repository, PACKAGES)
+    reach = graph.reach(entity, depth, relationships, repositories=own)
+    beyond: dict[str, Any] = {}
+    if own is not None and len(graph.repositories()) > 1:
+        left_out = sum(graph.reach(entity, depth, relationships).counts) - sum(reach.counts)
+        beyond = {"cross_repo_count": left_out} if left_out else {}
     return {
         "entity": {"type": entity_type, "path": entity.entity_path, "repository": repository},
         "dependencies": part_of(reach, depth, offset, limit),
-        "metadata": {"total_count": sum(reach.counts), "max_depth_reached": sum(n > 0 for n in reach.counts)},
+        "metadata": {"total_count": sum(reach.counts), "max_depth_reached": sum(n > 0 for n in reach.counts)} | beyond,
     }

@@ -41,10 +41,11 @@ def get_dependents(
     entity = find(graph, entity_path, ENTITY_TYPES[entity_type], repository)
     searched = _searched(graph, entity, repository, include_cross_repo)
     reach = graph.reach(entity, MAX_DEPTH, RELATIONSHIPS, backwards=True, repositories=searched)
+    beyond = _beyond(graph, entity, reach, searched)
     return {
         "entity": {"type": entity_type, "path": entity.entity_path, "repository": entity.repository},
         "dependents": part_of(reach, depth, offset, limit),
-        "impact_analysis": impact(graph, entity, reach, searched),
+        "impact_analysis": impact(graph, entity, reach, searched, beyond),
         "metadata": {"total_count": sum(reach.counts[:depth]), "repositories_searched": searched},
     }
 
@@ -55,8 +56,20 @@ def _searched(graph: CodeGraphStore, entity: Symbol, repository: str | None, cro
     return [repository or entity.repository]
 
 
-def impact(graph: CodeGraphStore, entity: Symbol, reach: Reach, searched: Sequence[str]) -> dict[str, Any]:
-    """Counts what is sure (lower bound), what a shared name suggests (upper bound), and what nobody can see."""
+def _beyond(graph: CodeGraphReader, entity: Symbol, reach: Reach, searched: Sequence[str]) -> int:
+    """How many dependents in repositories that were not searched the answer leaves out."""
+    known = sorted(graph.repositories())
+    if set(known) <= set(searched):
+        return 0
+    everywhere = graph.reach(entity, MAX_DEPTH, RELATIONSHIPS, backwards=True, repositories=known)
+    return sum(everywhere.counts) - sum(reach.counts)
+
+
+def impact(
+    graph: CodeGraphStore, entity: Symbol, reach: Reach, searched: Sequence[str], beyond: int = 0
+) -> dict[str, Any]:
+    """Counts what is sure (lower bound), what a shared name suggests (upper bound), and what nobody can see. `beyond`:
+    dependents in repositories that were not asked for; a change would reach them all the same."""
     direct, total = reach.counts[0], sum(reach.counts)
     known = graph.repositories()
     spots = [s for name in searched if name in known for s in _hiding_places(entity, known[name])]
@@ -65,7 +78,8 @@ def impact(graph: CodeGraphStore, entity: Symbol, reach: Reach, searched: Sequen
         "transitive_impact_count": total - direct,
         "impact_score": impact_score(direct, total - direct),
         "lower_bound": reach.sure,
-        "upper_bound": total + len({s.path for s in spots if s.reason == "unresolved_call"}),
+        "upper_bound": total + beyond + len({s.path for s in spots if s.reason == "unresolved_call"}),
+        **({"cross_repo_impact_count": beyond} if beyond else {}),
         "blind_spot_count": len(spots),
         "blind_spots": [
             {"path": s.path, "line_number": s.line_number, "reason": s.reason, "name": s.name}

@@ -64,7 +64,7 @@ def find_entity(graph: CodeGraphStore, written: str, kinds: Sequence[SymbolKind]
     name = written.strip().removeprefix("./")
     if not name:
         raise InvalidInput("entity_path must not be empty", field="entity_path")
-    found = [s for s in graph.find(name, repository) if s.kind in kinds]
+    found = [s for s in _named(graph, name, repository) if s.kind in kinds]
     found = _narrowed(found, name)
     if len(found) == 1:
         return found[0]
@@ -81,9 +81,18 @@ def find_entity(graph: CodeGraphStore, written: str, kinds: Sequence[SymbolKind]
     )
 
 
+def _named(graph: CodeGraphStore, name: str, repository: str | None) -> list[Symbol]:
+    """Without a repository, `repository/path::name` is understood, too: that is how candidates are listed."""
+    found = graph.find(name, repository)
+    first, slash, rest = name.partition("/")
+    if found or repository is not None or not slash or first not in graph.repositories():
+        return found
+    return [s for s in graph.find(rest, first) if s.kind != "package"]
+
+
 def _narrowed(found: list[Symbol], name: str) -> list[Symbol]:
     """A full match (path, path::name, qualified name) beats a bare name that happens to be the same."""
-    by_path = [s for s in found if name in (s.entity_path, s.path)]
+    by_path = [s for s in found if name in (s.entity_path, s.path, f"{s.repository}/{s.entity_path}")]
     return by_path or [s for s in found if s.qualified_name == name] or found
 
 

@@ -12,7 +12,8 @@ from trivium.code.entities import (
     entity_type,
 )
 from trivium.code.entities import find_entity as find
-from trivium.model.code import Edge, Symbol
+from trivium.errors import NotFound
+from trivium.model.code import PACKAGES, Edge, Symbol
 from trivium.ports.code_graph import CodeGraphReader
 
 _ANY = tuple(kind for kinds in ENTITY_TYPES.values() for kind in kinds)
@@ -25,16 +26,28 @@ def find_path(
     repository: str,
     max_hops: int = 10,
     relationship_types: Sequence[str] | None = None,
+    include_cross_repo: bool = False,
 ) -> dict[str, Any]:
-    """The answer of `find_path` without its timing, which the door adds."""
+    """The answer of `find_path` without its timing, which the door adds. Across repositories, an entity of another one
+    is written `repository/path::name` where its name alone is not clear."""
     check_range("max_hops", max_hops, 1, MAX_HOPS)
     relationships = check_relationships(relationship_types)
     check_repository(graph, repository)
-    start, goal = find(graph, from_entity, _ANY, repository), find(graph, to_entity, _ANY, repository)
-    edges = [] if start == goal else graph.path(start, goal, max_hops, relationships)
+    own = None if include_cross_repo else (repository, PACKAGES)
+    start, goal = (_end(graph, written, repository, include_cross_repo) for written in (from_entity, to_entity))
+    edges = [] if start == goal else graph.path(start, goal, max_hops, relationships, repositories=own)
     if edges is None:
         return {"path_exists": False, "path": None, "metadata": {"hops": 0}}
     return {"path_exists": True, "path": _nodes(graph, start, goal, edges), "metadata": {"hops": len(edges)}}
+
+
+def _end(graph: CodeGraphReader, written: str, repository: str, anywhere: bool) -> Symbol:
+    try:
+        return find(graph, written, _ANY, repository)
+    except NotFound:
+        if not anywhere:
+            raise
+        return find(graph, written, _ANY, None)
 
 
 def _nodes(graph: CodeGraphReader, start: Symbol, goal: Symbol, edges: Sequence[Edge]) -> list[dict[str, Any]]:

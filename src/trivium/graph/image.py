@@ -107,7 +107,14 @@ class GraphImage:
             first, end = first - level.nodes.size, end - level.nodes.size
         return found
 
-    def path(self, start: Symbol, goal: Symbol, hops: int, relationships: Sequence[Relationship]) -> list[Edge] | None:
+    def path(
+        self,
+        start: Symbol,
+        goal: Symbol,
+        hops: int,
+        relationships: Sequence[Relationship],
+        repositories: Collection[str] | None = None,
+    ) -> list[Edge] | None:
         if start.symbol_id not in self._numbers or goal.symbol_id not in self._numbers:
             return None
         found = self._links.path(
@@ -116,6 +123,7 @@ class GraphImage:
             hops,
             (start.kind in _WHOLE, goal.kind in _WHOLE),
             self._wanted(relationships),
+            self._allowed(repositories),
         )
         return None if found is None else [self.edges[number] for number in found]
 

@@ -75,7 +75,13 @@ class Links:
         return np.asarray(keys[np.append(True, nodes[1:] != nodes[:-1])] % total)
 
     def path(
-        self, start: int, goal: int, hops: int, wholes: tuple[bool, bool], wanted: Flags | None
+        self,
+        start: int,
+        goal: int,
+        hops: int,
+        wholes: tuple[bool, bool],
+        wanted: Flags | None,
+        allowed: Flags | None = None,
     ) -> list[int] | None:
         """The edges of a shortest chain, searched from both ends, always on from the smaller front; None where there is
         none of at most so many hops."""
@@ -90,6 +96,8 @@ class Links:
             edges = self.edges(back if backwards else front, backwards, False, wanted)
             far = self.sources[edges] if backwards else self.targets[edges]
             fresh = known[far] == UNSEEN
+            if allowed is not None:
+                fresh &= allowed[far]
             level, edges = _first_of_each(far[fresh], edges[fresh])
             known[level] = edges
             front, back = (front, level) if backwards else (level, back)

@@ -10,6 +10,7 @@ SymbolKind = Literal["file", "class", "interface", "enum", "function", "method",
 Relationship = Literal["imports", "calls", "extends", "implements", "references"]
 Resolution = Literal["exact", "inferred", "name_match"]
 
+PACKAGES = "package"  # where packages stand among repositories: no repository has this name
 RELATIONSHIPS: tuple[Relationship, ...] = get_args(Relationship)
 CONFIDENCE: dict[Resolution, float] = {"exact": 1.0, "inferred": 0.9, "name_match": 0.4}
 
@@ -21,7 +22,7 @@ def symbol_id(repository: str, path: str, qualified_name: str = "") -> str:
 
 def package_id(name: str) -> str:
     """One node a package, whatever repository uses it, so that repositories meet there."""
-    return typed_id("symbol", f"package:{name}")
+    return typed_id("symbol", f"{PACKAGES}:{name}")
 
 
 def inner_prefix(symbol: str) -> str:

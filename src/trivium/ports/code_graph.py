@@ -63,10 +63,19 @@ class CodeWalks(Protocol):
     ) -> Reach:
         """Breadth first along the edges, or against them; every symbol once, at its least distance, by its surest edge.
         A symbol that was reached stands for all that is defined in it; of those to start from, a file or a class does.
-        `repositories`: no further than these."""
+        `repositories`: no further than these (model.code.PACKAGES: packages, which belong to none)."""
 
-    def path(self, start: Symbol, goal: Symbol, hops: int, relationships: Sequence[Relationship]) -> list[Edge] | None:
-        """A shortest chain of edges from (or from inside) the one to the other; None where none is that short."""
+    def path(
+        self,
+        start: Symbol,
+        goal: Symbol,
+        hops: int,
+        relationships: Sequence[Relationship],
+        *,
+        repositories: Collection[str] | None = None,
+    ) -> list[Edge] | None:
+        """A shortest chain of edges from (or from inside) the one to the other; None where none is that short.
+        `repositories`: through these alone."""
 
 
 class CodeGraphReader(CodeGraphStore, CodeWalks, Protocol):

@@ -61,5 +61,13 @@ class MemoryCodeGraph:
     ) -> Reach:
         return self._image.reach(start, depth, relationships, backwards, repositories)
 
-    def path(self, start: Symbol, goal: Symbol, hops: int, relationships: Sequence[Relationship]) -> list[Edge] | None:
-        return self._image.path(start, goal, hops, relationships)
+    def path(
+        self,
+        start: Symbol,
+        goal: Symbol,
+        hops: int,
+        relationships: Sequence[Relationship],
+        *,
+        repositories: Collection[str] | None = None,
+    ) -> list[Edge] | None:
+        return self._image.path(start, goal, hops, relationships, repositories)

@@ -51,8 +51,16 @@ class SqliteCodeGraph:
     ) -> Reach:
         return self._current().reach(start, depth, relationships, backwards, repositories)
 
-    def path(self, start: Symbol, goal: Symbol, hops: int, relationships: Sequence[Relationship]) -> list[Edge] | None:
-        return self._current().path(start, goal, hops, relationships)
+    def path(
+        self,
+        start: Symbol,
+        goal: Symbol,
+        hops: int,
+        relationships: Sequence[Relationship],
+        *,
+        repositories: Collection[str] | None = None,
+    ) -> list[Edge] | None:
+        return self._current().path(start, goal, hops, relationships, repositories)
 
     def _current(self) -> GraphImage:
         with self._loading, self._database.snapshot() as db:
