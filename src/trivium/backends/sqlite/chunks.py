@@ -16,6 +16,7 @@ from trivium.ports.sql import SqlDatabase
 
 _FIELDS = tuple(field.name for field in fields(Chunk))
 _COLUMNS = ", ".join("chunks.content_hash" if name == "content_hash" else name for name in _FIELDS)
+_CONTENT_HASH, _METADATA = _FIELDS.index("content_hash"), _FIELDS.index("metadata")
 
 Where = Callable[[Filter], Sql]  # a filter as an expression over `chunks JOIN documents`, and its arguments
 
@@ -54,7 +55,7 @@ class SqliteChunkStore:
 
 
 def _chunk(row: tuple[Any, ...]) -> Chunk:
-    values = dict(zip(_FIELDS, row, strict=True))
-    values["content_hash"] = values["content_hash"].hex()
-    values["metadata"] = json.loads(values["metadata"])
-    return Chunk(**values)
+    values = list(row)
+    values[_CONTENT_HASH] = values[_CONTENT_HASH].hex()
+    values[_METADATA] = json.loads(values[_METADATA])
+    return Chunk(*values)
