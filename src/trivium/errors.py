@@ -11,6 +11,7 @@ TriviumError(code, message, hint)
 │  ├─ DeadlineExceeded
 │  └─ TokenLimitExceeded
 └─ BackendUnavailable  retryable; raised by backends only
+   ├─ ModelUnavailable, VectorsUnavailable   search goes on with keywords alone
    └─ IndexDamaged     an index's files are not what it wrote; it has to be built again
 
 Doors translate these once each (MCP error result, HTTP status, exit code). Anything else that escapes is a bug and
@@ -148,6 +149,12 @@ class ModelUnavailable(BackendUnavailable):
     """No embedding weights are to be had; search goes on with keywords alone."""
 
     code = "MODEL_UNAVAILABLE"
+
+
+class VectorsUnavailable(BackendUnavailable):
+    """The vector server does not answer; search goes on with keywords alone, and the index catches up later."""
+
+    code = "VECTORS_UNAVAILABLE"
 
 
 class IndexDamaged(BackendUnavailable):

@@ -3,13 +3,16 @@
 python vector_backends.py BACKEND FOLDER    goes on with the history for ever, printing every position it has reached
 """
 
+import hashlib
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+from servers import server_url
 
 from trivium.backends.bits import BitsVectorIndex
+from trivium.backends.chroma import ChromaVectorIndex
 from trivium.model.embedding import Vectors
 from trivium.ports.vectors import VectorIndex
 
@@ -21,7 +24,14 @@ BACKENDS: dict[str, Backend] = {
     "bits as when large": lambda path: BitsVectorIndex(
         path, DIMENSION, exact_rows=3, least_dead_rows=2, mapped_bytes=0
     ),
+    "chroma": lambda path: _on_chroma(path),
 }
+REMOTE = ("chroma",)  # hold parts of an interrupted call until it is applied again
+
+
+def _on_chroma(path: Path) -> ChromaVectorIndex:
+    name = f"contract-{hashlib.sha256(str(path).encode()).hexdigest()[:24]}"
+    return ChromaVectorIndex(server_url("chroma"), name, DIMENSION)
 
 
 def step(number: int) -> tuple[dict[int, Vectors], list[int]]:

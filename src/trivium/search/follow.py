@@ -4,18 +4,22 @@ An index is a projection: it knows the position it has reached and replays what 
 index, so a crash anywhere costs at most the same work again.
 """
 
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol
 
 import numpy as np
 
+from trivium.errors import VectorsUnavailable
 from trivium.model.embedding import EmbeddingModel, Ids
 from trivium.ports.changes import Change, ChangeKind, ChangeLog
 from trivium.ports.keywords import KeywordIndex
 from trivium.ports.vectors import VectorIndex
 
 BATCH = 5_000  # rows in memory at a time; a commit each, so a crash repeats at most this much
+
+logger = logging.getLogger(__name__)
 
 Exclusive = Callable[[], AbstractContextManager[object]]
 
@@ -43,6 +47,10 @@ class Follower:
             if self._index.position == 0:
                 return self._rebuild()
             return sum(self._apply(changes) for changes in self._batches())
+
+    def require(self) -> None:
+        """`catch_up`, for whoever is about to read."""
+        self.catch_up()
 
     def rebuild(self) -> None:
         """Writes the index anew from the store."""
@@ -72,6 +80,36 @@ class Follower:
         while changes := self._log.read(after, BATCH):
             yield changes
             after = changes[-1].position
+
+
+class PatientFollower(Follower):
+    """For an index on a server that may be away: it lags behind, and says so in the log, instead of failing whoever
+    wrote something. Whoever reads asks `require`."""
+
+    def __init__(self, log: ChangeLog, index: "_Index", exclusive: Exclusive) -> None:
+        super().__init__(log, index, exclusive)
+        self._last_known = 0
+
+    @property
+    def reached(self) -> int:
+        """As far as it was known last, while the server is away. A server that lost everything starts again."""
+        try:
+            position = self._index.position
+            self._last_known = max(position, self._passed) if position else 0
+        except VectorsUnavailable as error:
+            logger.warning("%s", error.message)
+        return self._last_known
+
+    def catch_up(self) -> int:
+        try:
+            return super().catch_up()
+        except VectorsUnavailable as error:
+            logger.warning("the vector index lags behind: %s", error.message)
+            return 0
+
+    def require(self) -> None:
+        """Catches up, or raises VectorsUnavailable."""
+        super().catch_up()
 
 
 class _Index(Protocol):

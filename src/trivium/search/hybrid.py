@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from trivium.errors import BackendUnavailable, InvalidInput
+from trivium.errors import BackendUnavailable, InvalidInput, VectorsUnavailable
 from trivium.model.chunk import SOURCES
 from trivium.model.embedding import Ids, Vector
 from trivium.model.filters import And, Filter, In
@@ -51,6 +51,11 @@ class _Corpus:
     sample: Ids
 
 
+_EMPTY = _Corpus(np.empty(0, np.int64), np.empty(0, np.int64))
+# Names no address: clients read it.
+_NO_VECTORS = "the vector server does not answer or is behind: results are found by their words alone"
+
+
 class HybridSearch:
     """Thread-safe. `refresh` is called before every search, so that the indexes can catch up with the store."""
 
@@ -75,14 +80,23 @@ class HybridSearch:
         self._wholes: Remembered[tuple[SearchQuery, SearchMode, int], Ranked] = Remembered(2)
 
     def search(self, query: SearchQuery) -> Ranking:
-        """The page `query` asks for. BM25 alone, and the reason in `degraded`, where there is no model."""
+        """The page `query` asks for. BM25 alone, and the reason in `degraded`, where there is no model or the vectors
+        are out of reach."""
         if query.limit < 0 or query.offset < 0:
             raise InvalidInput("limit and offset count from 0", field="limit" if query.limit < 0 else "offset")
-        self._refresh()
-        generation = self._chunks.generation()
-        corpus = self._corpora.get((generation, self._vectors.position), self._corpus)
+        try:
+            self._refresh()
+            generation = self._chunks.generation()
+            corpus = self._corpora.get((generation, self._vectors.position), self._corpus)
+            return self._rank(query, generation, corpus, self._sides(query, corpus))
+        except VectorsUnavailable:
+            if query.mode == "vector":
+                raise
+            sides = _Sides("bm25", degraded=None if query.mode == "bm25" else _NO_VECTORS)
+            return self._rank(query, self._chunks.generation(), _EMPTY, sides)
+
+    def _rank(self, query: SearchQuery, generation: int, corpus: _Corpus, sides: _Sides) -> Ranking:
         allowed = self._allowed(query, generation)
-        sides = self._sides(query, corpus)
         first = self._first_stage(query, sides, allowed)
         first, unread = self._read(query, first)
         found, total = self._reaching(query, sides, allowed, corpus, generation, first)
@@ -92,7 +106,7 @@ class HybridSearch:
             total,
             found.hits(query.offset, min(query.offset + query.limit, total), sides.mode),
             sides.mode,
-            self._missing(corpus, allowed),
+            self._missing(corpus, allowed) if corpus is not _EMPTY else 0,
             sides.degraded or unread,
             sides.keyword_weight,
         )

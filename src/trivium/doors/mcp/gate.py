@@ -19,7 +19,7 @@ from trivium.doors.mcp.envelope import json_text, new_request_id, priced_error
 from trivium.doors.mcp.opening import Opening
 from trivium.doors.mcp.services import Services
 from trivium.doors.mcp.tools import Call, Failure, Progress, Reply, Tool, no_progress
-from trivium.errors import BackendUnavailable, Forbidden, ModelUnavailable, TriviumError
+from trivium.errors import BackendUnavailable, Forbidden, ModelUnavailable, TriviumError, VectorsUnavailable
 from trivium.ports.audit import AuditEntry
 from trivium.settings import Settings
 
@@ -154,7 +154,7 @@ class Gate:
         try:
             reply = tool.run(call, arguments)
         except BackendUnavailable as error:
-            if not isinstance(error, ModelUnavailable):
+            if not isinstance(error, ModelUnavailable | VectorsUnavailable):
                 self.guard.breaker.failed()
             raise
         self.guard.breaker.succeeded()
