@@ -53,6 +53,7 @@ def serve_http(settings: "Settings") -> None:
     import uvicorn
 
     from trivium.doors.mcp.server import open_gate
+    from trivium.doors.mcp.telemetry import start_telemetry
     from trivium.doors.web.app import build_web
 
     first_key(settings)
@@ -71,6 +72,7 @@ def serve_http(settings: "Settings") -> None:
         "ws": "none",
     }
     if settings.http_processes == 1:
+        start_telemetry()
         uvicorn.run(build_web(open_gate(settings, embeds=True)), **common)
         return
     for row in settings.origins():
@@ -100,10 +102,9 @@ def _tell_unused(settings: "Settings") -> None:
     """A database named for something else must not look as if it were in use."""
     from trivium.stores import is_postgres
 
-    for name in ("store", "vectors", "graph"):
-        if getattr(settings, name) and not (name == "store" and is_postgres(settings.store)):
-            origin = {row.name: row.origin for row in settings.origins()}[name]
-            note(f"[yellow]{origin}[/] is set, but this version keeps everything in {settings.data}")
+    if settings.store and not is_postgres(settings.store):
+        origin = {row.name: row.origin for row in settings.origins()}["store"]
+        note(f"[yellow]{origin}[/] is set, but this version keeps everything in {settings.data}")
 
 
 def _as_variable(value: object) -> str:

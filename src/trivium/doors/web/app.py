@@ -16,6 +16,7 @@ from trivium.doors.guard.caller import Caller
 from trivium.doors.mcp.adapter import CALLER
 from trivium.doors.mcp.gate import Gate
 from trivium.doors.mcp.server import build_server, open_gate
+from trivium.doors.mcp.telemetry import end_telemetry, start_telemetry
 from trivium.doors.web.health import Health
 from trivium.doors.web.shield import Shield
 from trivium.settings import Settings
@@ -28,6 +29,7 @@ _GZIP_FROM_BYTES = 500
 
 def create() -> Starlette:
     """For server processes: everything comes from the environment."""
+    start_telemetry()
     return build_web(open_gate(Settings(), embeds=True))
 
 
@@ -46,6 +48,7 @@ def build_web(gate: Gate) -> Starlette:
         async with mcp.lifespan(mcp):
             yield
         gate.close()
+        end_telemetry()
 
     middleware = [Middleware(Shield, gate=gate)]
     if settings.allowed_origins:
