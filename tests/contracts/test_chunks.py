@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sql_databases import open_database
 
 from trivium.backends.sqlite.chunks import SqliteChunkStore
-from trivium.backends.sqlite.database import Database
 from trivium.backends.sqlite.documents import SqliteDocumentStore
 from trivium.model.chunk import Piece
 from trivium.model.filters import And, Contains, Equals, Exists, Filter, In, Not, Or, Range, fields_of, matches
@@ -23,11 +23,18 @@ FIELDS += ["metadata.title", "metadata.tags", "missing"]
 
 
 def sqlite(folder: Path) -> tuple[DocumentStore, ChunkStore]:
-    database = Database(folder / "t.db")
+    database = open_database("sqlite", folder)
     return SqliteDocumentStore(database), SqliteChunkStore(database)
 
 
-BACKENDS = [sqlite]
+def postgresql(folder: Path) -> tuple[DocumentStore, ChunkStore]:
+    from trivium.backends.postgres.filters import where
+
+    database = open_database("postgresql", folder)
+    return SqliteDocumentStore(database), SqliteChunkStore(database, where)
+
+
+BACKENDS = [sqlite, postgresql]
 
 
 @pytest.fixture(scope="module", params=BACKENDS, ids=lambda make: make.__name__)

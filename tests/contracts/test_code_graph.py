@@ -6,25 +6,26 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sql_databases import KINDS, open_database
 
 from code_repository import FILES
 from trivium.backends.memory.code_graph import MemoryCodeGraph
 from trivium.backends.sqlite.code_graph import SqliteCodeGraph
 from trivium.backends.sqlite.code_repositories import SqliteRepositories
-from trivium.backends.sqlite.database import Database
 from trivium.code.analyse import analyse
 from trivium.model.code import RELATIONSHIPS, CodeGraph
 from trivium.ports.code_graph import CodeGraphStore
 from trivium.ports.repositories import Repository
+from trivium.ports.sql import SqlDatabase
 
 Open = Callable[..., CodeGraphStore]
 ONE = analyse("one", {path: text.encode() for path, text in FILES.items() if path.startswith("src/")})
 TWO = analyse("two", {"app.ts": b'import jwt from "jsonwebtoken";\nexport function findUser() { return jwt; }\n'})
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+@pytest.fixture(params=["memory", *KINDS])
 def open_graph(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Open]:
-    database = Database(tmp_path / "graph.db", durable=False)
+    database = open_database("sqlite" if request.param == "memory" else request.param, tmp_path)
 
     def start(*graphs: CodeGraph) -> CodeGraphStore:
         if request.param == "memory":
@@ -35,7 +36,7 @@ def open_graph(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Open]
     database.close()
 
 
-def stored(database: Database, *graphs: CodeGraph) -> SqliteCodeGraph:
+def stored(database: SqlDatabase, *graphs: CodeGraph) -> SqliteCodeGraph:
     repositories = SqliteRepositories(database)
     for graph in graphs:
         repositories.replace(Repository(graph.repository, "", ""), graph, [])
@@ -101,8 +102,10 @@ def test_both_stores_answer_alike(both: tuple[CodeGraphStore, CodeGraphStore], c
     assert sqlite.symbols(None, chosen) == memory.symbols(None, chosen)
 
 
-@pytest.fixture(scope="module")
-def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[CodeGraphStore, CodeGraphStore]]:
-    database = Database(tmp_path_factory.mktemp("graph") / "graph.db", durable=False)
+@pytest.fixture(scope="module", params=KINDS)
+def both(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[CodeGraphStore, CodeGraphStore]]:
+    database = open_database(request.param, tmp_path_factory.mktemp("graph"))
     yield MemoryCodeGraph([ONE, TWO]), stored(database, ONE, TWO)
     database.close()

@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from sql_databases import KINDS, open_database
 
 from trivium.backends.memory.concepts import MemoryConceptProjection
 from trivium.backends.quicktok import QuicktokCounter
 from trivium.backends.sqlite.concept_rows import SqliteConceptRows
 from trivium.backends.sqlite.concept_tables import ConceptTables
 from trivium.backends.sqlite.concept_text import ConceptText
-from trivium.backends.sqlite.database import Database
 from trivium.backends.sqlite.documents import SqliteDocumentStore
 from trivium.model.concept import Concept, Item, Relationship, item_id
 from trivium.ports.concept_projection import ConceptProjection
@@ -29,9 +29,10 @@ ONE, TWO = concept(1), concept(2, area=None, examples="e", prerequisites="p", ce
 LINK = Relationship("rel-000000000001", "c1", "c2", "includes", 0.5, None, WHEN, 3)
 
 
-@pytest.fixture(params=["memory", "graph", "text"])
+@pytest.fixture(params=["memory", *(f"{name} on {kind}" for kind in KINDS for name in ("graph", "text"))])
 def projection(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[ConceptProjection]:
-    database = Database(tmp_path / "projection.db", durable=False)
+    name, _, kind = request.param.partition(" on ")
+    database = open_database(kind or "sqlite", tmp_path)
     documents = SqliteDocumentStore(database)
     tables = ConceptTables(database)
     made: dict[str, ConceptProjection] = {
@@ -39,7 +40,7 @@ def projection(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Conce
         "graph": SqliteConceptRows(tables),
         "text": ConceptText(tables, documents, QuicktokCounter()),
     }
-    yield made[request.param]
+    yield made[name]
     database.close()
 
 

@@ -6,10 +6,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from sql_databases import KINDS, open_database
 
 from trivium.backends.sqlite.concept_events import SqliteEventLog
 from trivium.backends.sqlite.concept_tables import ConceptTables
-from trivium.backends.sqlite.database import Database
 from trivium.errors import Conflict, TriviumError
 from trivium.model.concept import (
     ConceptCreated,
@@ -20,6 +20,7 @@ from trivium.model.concept import (
     RelationshipDeleted,
 )
 from trivium.ports.events import EventLog
+from trivium.ports.sql import SqlDatabase
 
 MADE = ConceptCreated({"name": "A", "explanation": "größer → 1"})
 EVENTS = [
@@ -42,12 +43,12 @@ class Clock:
         return self.now
 
 
-@pytest.fixture(params=["sqlite"])
+@pytest.fixture(params=KINDS)
 def open_log(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[[Clock], EventLog]]:
-    opened: list[Database] = []
+    opened: list[SqlDatabase] = []
 
     def open_one(clock: Clock) -> EventLog:
-        opened.append(Database(tmp_path / "events.db", durable=False))
+        opened.append(open_database(request.param, tmp_path))
         return SqliteEventLog(ConceptTables(opened[-1]), clock)
 
     yield open_one
@@ -146,8 +147,9 @@ def test_time_never_runs_backwards_in_the_log(log: EventLog, clock: Clock) -> No
     assert third.at == "2026-03-02T12:00:00.000Z"
 
 
-def test_events_are_immutable(tmp_path: Path) -> None:
-    database = Database(tmp_path / "events.db", durable=False)
+@pytest.mark.parametrize("kind", KINDS)
+def test_events_are_immutable(kind: str, tmp_path: Path) -> None:
+    database = open_database(kind, tmp_path)
     SqliteEventLog(ConceptTables(database)).append(EVENTS)
     for statement in ("UPDATE concept_events SET body = '{}'", "DELETE FROM concept_events"):
         with pytest.raises(TriviumError, match="immutable"), database.transaction() as db:

@@ -3,6 +3,7 @@
 Windows are so long that no machine is too slow for them, or so short that everyone outlives them.
 """
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -14,7 +15,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from servers import Server, server_url
+from servers import VARIABLE, Server, server_url
+from sql_databases import postgresql_url
 
 from trivium.backends.redis.connection import RedisConnection
 from trivium.backends.redis.limits import RedisConductStore, RedisLimitStore
@@ -44,10 +46,19 @@ def on_redis(url: str, folder: Path, secret: bytes) -> tuple[RedisLimitStore, Re
     return RedisLimitStore(connection, limits), RedisConductStore(connection, conduct)
 
 
-@pytest.fixture(params=["sqlite", "redis"])
+def on_postgresql(folder: Path) -> tuple[LimitStore, ConductStore]:
+    from trivium.guard_stores import open_guard
+    from trivium.settings import Settings
+
+    opened = open_guard(Settings(data=folder, store=postgresql_url(folder)))
+    return opened.limits, opened.conduct
+
+
+@pytest.fixture(params=["sqlite", "postgresql", "redis"])
 def stores(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Stores]:
-    if request.param == "sqlite":
-        yield Stores(*on_sqlite(tmp_path), waits=lambda bucket: NOW + bucket.window_s)
+    if request.param != "redis":
+        made = on_sqlite if request.param == "sqlite" else on_postgresql
+        yield Stores(*made(tmp_path), waits=lambda bucket: NOW + bucket.window_s)
         return
     limits, conduct = on_redis(server_url("redis"), tmp_path, uuid.uuid4().bytes)
 
@@ -139,6 +150,28 @@ def test_limits_are_exact_across_processes_whose_clocks_differ(redis_url: str, t
             env={"PYTHONPATH": str(Path(__file__).parent)},
         )
         for skew in (-100_000, 0, 100_000)
+    ]
+    assert sum(int(process.communicate(timeout=120)[0]) for process in running) == 150
+
+
+_TAKES_FROM_POSTGRESQL = """
+import sys, pathlib
+from test_limits import NOW, bucket, on_postgresql
+limits, _ = on_postgresql(pathlib.Path(sys.argv[1]))
+print(sum(limits.take([bucket(150), bucket(1000, tier="day")], NOW).allowed for _ in range(80)))
+"""
+
+
+def test_limits_are_exact_across_processes_on_postgresql(tmp_path: Path) -> None:
+    on_postgresql(tmp_path)
+    running = [
+        subprocess.Popen(
+            [sys.executable, "-c", _TAKES_FROM_POSTGRESQL, str(tmp_path)],
+            stdout=subprocess.PIPE,
+            text=True,
+            env={"PYTHONPATH": str(Path(__file__).parent), VARIABLE: os.environ[VARIABLE]},
+        )
+        for _ in range(3)
     ]
     assert sum(int(process.communicate(timeout=120)[0]) for process in running) == 150
 

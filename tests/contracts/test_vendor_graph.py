@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sql_databases import KINDS, postgresql_url
 
 from trivium.app import App, open_app
 from trivium.backends.memory.embedder import HashingEmbedder
@@ -63,11 +64,12 @@ def actual(app: App) -> dict[str, tuple[int, int]]:
     return found
 
 
-@pytest.fixture(scope="module")
-def fresh(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], App]:
+@pytest.fixture(scope="module", params=KINDS)
+def fresh(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Callable[[], App]:
     def make() -> App:
         folder: Path = tmp_path_factory.mktemp("graph")
-        return open_app(Settings(data=folder), lambda name: HashingEmbedder())
+        store = postgresql_url(folder) if request.param == "postgresql" else ""
+        return open_app(Settings(data=folder, store=store), lambda name: HashingEmbedder())
 
     return make
 

@@ -9,7 +9,7 @@ import copy
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from functools import partial
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
@@ -25,6 +25,10 @@ OWN = "-- PostgreSQL"  # how a script begins that is written for it alone
 LOCK_S = 120.0
 LOCKS = 16  # held at once by one process
 _KEY = "hashtextextended(current_schema() || '/' || %s, 0)"
+# Queries of microseconds gain nothing from JIT; a transaction that somebody forgot must not hold up all others.
+_COMMON = "SET jit = off; SET client_min_messages = warning; SET idle_in_transaction_session_timeout = 600000"
+_READ = f"{_COMMON}; SET default_transaction_read_only = on"
+_SESSION = {True: _COMMON, False: f"{_COMMON}; SET synchronous_commit = off"}
 _MIGRATIONS = 'CREATE TABLE IF NOT EXISTS migrations (part TEXT COLLATE "C" PRIMARY KEY, version BIGINT NOT NULL)'
 
 
@@ -43,13 +47,15 @@ class PostgresDatabase:
         timeout_s: float = 30.0,
         read_url: str = "",
     ) -> None:
-        self.url, self._writer, self._durable, self._timeout_s = url, writer, durable, timeout_s
+        self.url, self._writer = url, writer
         self.place = shown(url)
         self._translations = Translations()
         self._mine = threading.local()
-        self._writers = Pool(lambda: self._connected(url, readonly=False), max(2, size // 4), wait_s)
-        self._readers = Pool(lambda: self._connected(read_url or url, readonly=True), size, wait_s)
-        self._lockers = Pool(lambda: self._connected(url, readonly=False), LOCKS, wait_s)
+        write = partial(_connected, url, f"{_SESSION[durable]}; SET statement_timeout = {int(timeout_s * 1000)}")
+        read = partial(_connected, read_url or url, f"{_READ}; SET statement_timeout = {int(timeout_s * 1000)}")
+        self._writers = Pool(write, max(2, size // 4), wait_s)
+        self._readers = Pool(read, size, wait_s)
+        self._lockers = Pool(write, LOCKS, wait_s)
         self._versions: dict[str, int] = {}
 
     def migrate(self, part: str, scripts: Sequence[str]) -> None:
@@ -175,19 +181,6 @@ class PostgresDatabase:
             pool.give_back(connection)
             raise
 
-    def _connected(self, url: str, *, readonly: bool) -> Connection:
-        options: dict[str, Any] = {"autocommit": True, "connect_timeout": CONNECT_S, "application_name": "trivium"}
-        connection: Connection = psycopg.connect(url, **options)
-        adapt(connection)
-        connection.prepared_max = 256
-        connection.execute(
-            f"SET statement_timeout = {int(self._timeout_s * 1000)}; SET jit = off;"
-            f" SET default_transaction_read_only = {'on' if readonly else 'off'};"
-            f" SET synchronous_commit = {'on' if self._durable else 'off'};"
-            " SET client_min_messages = warning; SET idle_in_transaction_session_timeout = 600000"
-        )
-        return connection
-
     def _version(self, part: str) -> int:
         """0 where nothing is known: then the transaction looks again."""
         if part not in self._versions:
@@ -204,6 +197,16 @@ class PostgresDatabase:
             for here in made_here(statement, self._translations.catalogue.on(db.connection)):
                 db.connection.execute(here.encode())
         self._translations.forget()
+
+
+def _connected(url: str, session: str) -> Connection:
+    connection: Connection = psycopg.connect(
+        url, autocommit=True, connect_timeout=CONNECT_S, application_name="trivium"
+    )
+    adapt(connection)
+    connection.prepared_max = 256
+    connection.execute(session, prepare=False)
+    return connection
 
 
 def _locked(connection: Connection, name: str, *, wait: bool) -> bool:

@@ -50,7 +50,7 @@ def lock_subjects(db: SqlConnection, subjects: Sequence[str]) -> None:
     """Until the transaction ends, nobody else counts for these."""
     db.execute(
         "SELECT pg_advisory_xact_lock(hashtextextended(current_schema() || '/conduct/' || s, 0))"
-        " FROM unnest(?) AS s ORDER BY s",
+        " FROM unnest(?::text[]) AS s ORDER BY s",
         (sorted(set(subjects)),),
     )
 

@@ -56,6 +56,8 @@ class Pool:
         while self._idle:
             self._idle.pop()[1].close()
 
+    __del__ = close
+
     def _trusted(self) -> Connection | None:
         while self._idle:
             try:
