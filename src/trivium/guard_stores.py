@@ -69,9 +69,9 @@ def _counting(log: Store) -> tuple[LimitStore, ConductStore]:
     return PostgresLimitStore(log.postgres), conduct
 
 
-def open_results(settings: Settings, stores: GuardStores, codec: Codec[V]) -> ResultCache[V]:
+def open_results(settings: Settings, stores: GuardStores, codec: Codec[V], ttl_s: float) -> ResultCache[V]:
     """In the process, and beyond it where a cache server is named."""
-    entries, ttl_s = settings.cache_entries, settings.cache_search_ttl_s
+    entries = settings.cache_entries
     if stores.shared is None:
         return MemoryResults(entries, ttl_s, keeps=codec.keeps)
     from trivium.backends.redis.results import RedisResults

@@ -1,4 +1,4 @@
-"""What the tools of one server share: how tokens are counted, cached rankings, cursors."""
+"""What the tools of one server share: how tokens are counted, cached rankings and lookups, cursors."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -10,6 +10,7 @@ from trivium.ports.tokens import TokenCounter
 from trivium.settings import Settings
 
 if TYPE_CHECKING:
+    from trivium.documents.vendors import Neighbourhood
     from trivium.doors.mcp.rankings import Block
 
 CACHE_EPOCH = "cache_epoch"
@@ -19,6 +20,7 @@ CACHE_EPOCH = "cache_epoch"
 class Services:
     tokens: TokenCounter
     rankings: "ResultCache[Block]"
+    vendors: "ResultCache[Neighbourhood]"
     cursors: Cursors
     guard: Guard
 
@@ -27,18 +29,20 @@ class Services:
         return int(self.guard.counters.value(CACHE_EPOCH))
 
     def clear_caches(self) -> int:
-        """Makes every cached ranking unreachable, in this process and in all others."""
+        """Makes everything cached unreachable, in this process and in all others."""
         self.guard.counters.add({CACHE_EPOCH: 1})
-        return self.rankings.clear()
+        return self.vendors.clear() + self.rankings.clear()
 
 
 def build_services(settings: Settings, guard: Guard, tokens: TokenCounter) -> Services:
     from trivium.doors.mcp.rankings import BLOCKS
+    from trivium.doors.mcp.vendors_kept import SURROUNDINGS
     from trivium.guard_stores import open_results
 
     return Services(
         tokens=tokens,
-        rankings=open_results(settings, guard.stores, BLOCKS),
+        rankings=open_results(settings, guard.stores, BLOCKS, settings.cache_search_ttl_s),
+        vendors=open_results(settings, guard.stores, SURROUNDINGS, settings.cache_vendor_ttl_s),
         cursors=Cursors(guard.stores.keys.secret("cursors")),
         guard=guard,
     )

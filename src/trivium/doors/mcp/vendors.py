@@ -8,25 +8,19 @@ from pydantic import Field
 from trivium.doors.mcp.envelope import Draft, error_body, priced, warning
 from trivium.doors.mcp.results import check_fields
 from trivium.doors.mcp.tools import Body, Call, Reply, Tool, tool
+from trivium.doors.mcp.vendors_kept import Lookup, around
 from trivium.errors import InvalidInput, TokenLimitExceeded
 from trivium.model.answers import MODES, ResponseMode
 from trivium.model.vendor import Entity, EntityType, entity_type, public_entity_id, public_relationship_id
 
 if TYPE_CHECKING:
-    from trivium.documents.vendors import Neighbourhood, Vendors
+    from trivium.documents.vendors import Neighbourhood
 
 VENDOR_FIELDS: dict[ResponseMode, tuple[str, ...]] = {
     "ids_only": ("vendor_name", "entity_ids", "relationship_ids"),
     "metadata": ("vendor_name", "statistics", "top_entities", "last_updated"),
     "preview": ("vendor_name", "entities", "relationships", "statistics"),
     "full": ("vendor_name", "entities", "relationships", "statistics"),
-}
-# entities and relationships a mode may show at once
-LIMITS: dict[ResponseMode, tuple[int, int]] = {
-    "ids_only": (100, 500),
-    "metadata": (5, 0),
-    "preview": (5, 5),
-    "full": (100, 500),
 }
 LARGEST_PAGE = 50
 _OBJECT = {"type": "object"}
@@ -69,69 +63,34 @@ def find_vendor_info(
     mode = _mode(call, response_mode, include_content, draft)
     only = check_fields(fields, mode, VENDOR_FIELDS)
     types = _types(entity_types)
-    vendors = call.app.vendors
-    vendor = vendors.find(vendor_name)
-    generation = call.app.chunks.generation()
+    generation = call.app.chunks.generation()  # before the vendor is looked up: nothing kept is older than it says
+    vendor = call.app.vendors.find(vendor_name)
     signature = ("find_vendor_info", vendor.entity_id, types, max_results)
     offset = call.services.cursors.open(cursor, signature, generation) if cursor else 0
-    asked = _Asked(vendors, vendor, types, include_relationships, page_size, max_results, offset)
+    asked = Lookup(vendor, types, include_relationships, page_size, max_results, offset)
 
     def next_cursor(start: int) -> str:
         return call.services.cursors.make(signature, start, generation)
 
-    return _fitting(call, draft, asked, mode, only, next_cursor)
-
-
-class _Asked:
-    """A lookup that can be shown in any mode."""
-
-    def __init__(
-        self,
-        vendors: "Vendors",
-        vendor: Entity,
-        types: tuple[EntityType, ...] | None,
-        with_relationships: bool,
-        page_size: int | None,
-        max_results: int | None,
-        offset: int,
-    ) -> None:
-        self.vendors, self.vendor, self.types = vendors, vendor, types
-        self.with_relationships, self.page_size, self.max_results, self.offset = (
-            with_relationships,
-            page_size,
-            max_results,
-            offset,
-        )
-
-    def near(self, mode: ResponseMode) -> "Neighbourhood":
-        entities, relationships = LIMITS[mode]
-        entities = min(self.page_size or entities, entities)
-        if self.max_results is not None:
-            entities = max(0, min(entities, self.max_results - self.offset))
-        return self.vendors.around(
-            self.vendor,
-            types=self.types,
-            entities=entities,
-            relationships=relationships if self.with_relationships and self.offset == 0 else 0,
-            offset=self.offset,
-            snippets=mode == "full",
-        )
+    return _fitting(call, draft, asked, mode, only, next_cursor, generation)
 
 
 def _fitting(
     call: Call,
     draft: Draft,
-    asked: _Asked,
+    asked: Lookup,
     mode: ResponseMode,
     only: frozenset[str] | None,
     next_cursor: Callable[[int], str],
+    generation: int,
 ) -> Reply:
     """The answer in the mode asked for, or in the largest smaller one that fits into the token limit."""
     limit = call.settings.max_tokens_per_response
     smaller = list(reversed(MODES[1 : MODES.index(mode) + 1])) or [mode]
     wanted = 0
     for tried in smaller:
-        near = asked.near(tried)
+        near, hit = around(call, asked, tried, generation)
+        draft.cache_hit = hit if tried == mode else draft.cache_hit
         body = _shown(near, tried, asked.with_relationships)
         kept = only if tried == mode else None
         draft.results = {name: body[name] for name in VENDOR_FIELDS[tried] if kept is None or name in kept}
@@ -211,7 +170,7 @@ def _moment(date: str | None) -> str | None:
     return f"{date}T00:00:00Z" if len(date) == 10 else date
 
 
-def _pagination(near: "Neighbourhood", asked: _Asked, next_cursor: Callable[[int], str]) -> Body | None:
+def _pagination(near: "Neighbourhood", asked: Lookup, next_cursor: Callable[[int], str]) -> Body | None:
     """Pages are pages of entities; without page_size there are none, unless something is left over."""
     total = near.total if asked.max_results is None else min(near.total, asked.max_results)
     end = asked.offset + len(near.entities)
