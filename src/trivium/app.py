@@ -17,6 +17,7 @@ from trivium.backends.sqlite.chunks import SqliteChunkStore
 from trivium.backends.sqlite.concepts import open_concepts
 from trivium.backends.sqlite.documents import SqliteDocumentStore
 from trivium.backends.sqlite.embeddings import SqliteEmbeddingQueue, SqliteModelRegister
+from trivium.backends.sqlite.keys import SqliteKeyStore
 from trivium.backends.sqlite.overview import SqliteOverview
 from trivium.backends.sqlite.portable import export_lines, import_lines
 from trivium.backends.sqlite.vendor_facts import SqliteVendorFacts
@@ -32,14 +33,16 @@ from trivium.documents.extract.run import ExtractChunks
 from trivium.documents.ingest import IngestDocuments
 from trivium.documents.vendors import Vendors
 from trivium.errors import ModelMismatch
+from trivium.model.embedding import EmbeddingModel
 from trivium.model.progress import Progress, silent
 from trivium.ports.embedder import Embedder
 from trivium.ports.extractor import Extractor
 from trivium.ports.reranker import Reranker
+from trivium.ports.vectors import VectorIndex
 from trivium.search.boosts import BoostSettings
 from trivium.search.checkup import IndexState, check_keywords, check_vectors
 from trivium.search.evaluate import OpenedIndex, Record
-from trivium.search.follow import Follower, FollowingKeywords, FollowingVectors
+from trivium.search.follow import Follower, FollowingKeywords, FollowingVectors, PatientFollower
 from trivium.search.hybrid import HybridSearch
 from trivium.settings import Settings
 from trivium.stores import open_store
@@ -58,7 +61,7 @@ class _ModelParts:
     """Everything that depends on the embedding model the index serves with."""
 
     embedder: Embedder
-    vectors: BitsVectorIndex
+    vectors: VectorIndex
     follower: Follower
     embedding: EmbedChunks
     search: HybridSearch
@@ -122,6 +125,7 @@ class App:
         from trivium.backends.git import SubprocessGit
         from trivium.backends.sqlite.code_graph import SqliteCodeGraph
         from trivium.backends.sqlite.code_joins import SqliteJoins
+        from trivium.backends.sqlite.code_patches import SqliteGraphPatches
         from trivium.backends.sqlite.code_repositories import SqliteFacts, SqliteRepositories
         from trivium.backends.sqlite.database import Database
         from trivium.code.joined.keep import JoinRepositories
@@ -141,7 +145,9 @@ class App:
             join=JoinRepositories(store, self._facts, SqliteJoins(self.database)).refresh,
             chunk_tokens=self.settings.chunk_tokens,
         )
-        return Code(SqliteCodeGraph(self.database), store, IndexRepositories(store, self._facts, outside))
+        graph = SqliteCodeGraph(self.database)
+        patches = SqliteGraphPatches(self.database)
+        return Code(graph, store, IndexRepositories(store, self._facts, patches, graph, outside))
 
     @property
     def search(self) -> HybridSearch:
@@ -233,16 +239,30 @@ class App:
             )
         return embedder
 
+    def _open_vectors(self, model: EmbeddingModel) -> tuple[VectorIndex, Follower]:
+        name = f"{re.sub(r'[^A-Za-z0-9.-]+', '_', model.name)}-{model.dimension}"
+        if not self.settings.vectors:
+            vectors = BitsVectorIndex(self.data / "vectors" / name, model.dimension)
+            return vectors, Follower(self.log, FollowingVectors(self.log, vectors, model), self._index_lock.hold)
+        from trivium.backends.chroma import ChromaVectorIndex
+
+        # Several installations may share one server.
+        remote = ChromaVectorIndex(self.settings.vectors, f"trivium-{self.installation}-{name}", model.dimension)
+        following = FollowingVectors(self.log, remote, model)
+        return remote, PatientFollower(self.log, following, self.opened.lock("vectors").hold)
+
+    @cached_property
+    def installation(self) -> str:
+        """A name that no other store has."""
+        return SqliteKeyStore(self.database).secret("installation").hex()[:12]
+
     def _assemble(self, embedder: Embedder) -> _ModelParts:
-        model = embedder.model
-        folder = self.data / "vectors" / f"{re.sub(r'[^A-Za-z0-9.-]+', '_', model.name)}-{model.dimension}"
-        vectors = BitsVectorIndex(folder, model.dimension)
-        follower = Follower(self.log, FollowingVectors(self.log, vectors, model), self._index_lock.hold)
+        vectors, follower = self._open_vectors(embedder.model)
         embedding = EmbedChunks(self.queue, embedder, follower, self._embedding_lock.try_hold)
 
         def refresh() -> None:
             self.follower.catch_up()
-            follower.catch_up()
+            follower.require()
 
         search = HybridSearch(
             vectors,

@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 from servers import NAMES, VARIABLE, Server, Unavailable, server_url, states
 
+from served import corpus, serve  # noqa: F401 -- fixtures
+
 _running: dict[str, Server] = {}
 
 
@@ -60,7 +62,22 @@ def redis_url() -> str:
 @pytest.fixture
 def own_redis(tmp_path: Path) -> Iterator[Server]:
     """A server of the test's own, to be killed."""
-    server_url("redis")
-    server = importlib.import_module("servers.redis").start(tmp_path)
+    yield from _own("redis", tmp_path)
+
+
+@pytest.fixture
+def own_chroma(tmp_path: Path) -> Iterator[Server]:
+    yield from _own("chroma", tmp_path)
+
+
+@pytest.fixture
+def own_neo4j(tmp_path: Path) -> Iterator[Server]:
+    yield from _own("neo4j", tmp_path)
+
+
+def _own(name: str, folder: Path) -> Iterator[Server]:
+    server_url(name)
+    (folder / name).mkdir()
+    server = importlib.import_module(f"servers.{name}").start(folder / name)
     yield server
     server.kill()
