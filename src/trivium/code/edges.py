@@ -31,6 +31,7 @@ class EdgeSet:
         """Between two symbols one edge of a kind is kept: the surest, then the first."""
         if source == target and relationship != "calls":
             return
+        line = line or self.symbols.get(source).line  # a property that is assigned, an item that is taken
         key = (source, target, relationship)
         known = self._edges.get(key)
         if known is not None:

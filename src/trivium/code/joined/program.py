@@ -12,6 +12,7 @@ from trivium.code.link import Linked
 from trivium.code.lowering import ops
 from trivium.code.solver.program import Program, Target
 from trivium.code.symbols import SymbolTable
+from trivium.model.code import Symbol
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,9 @@ class JoinedSymbols(SymbolTable):
     def definition(self, path: str, index: int) -> str:
         repository, _, own = path.partition("/")
         return self._tables[repository].definition(own, index)
+
+    def get(self, key: str) -> Symbol:
+        return self._tables[repository_of(key)].get(key)
 
     def methods(self) -> dict[str, list[str]]:
         found: dict[str, list[str]] = {}

@@ -1,0 +1,1 @@
+"""SCIP, the exchange format of code indexers: compiler-accurate indexes in, our graph out."""
