@@ -6,15 +6,17 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
+from filelock import FileLock
 
 from trivium.backends.bits import scan, writer
 from trivium.backends.bits.folder import Folder
-from trivium.backends.bits.lock import exclusive
 from trivium.backends.bits.manifest import REBUILD, Manifest
 from trivium.backends.bits.vectors import Scores
 from trivium.backends.bits.view import View, opened
 from trivium.errors import BackendUnavailable, IndexDamaged, InvalidInput
 from trivium.model.embedding import Ids, Vector, Vectors
+
+_POLL_S = 0.01
 
 
 class BitsVectorIndex:
@@ -56,7 +58,8 @@ class BitsVectorIndex:
             self._apply(added, removed, position)
 
     def _apply(self, added: Iterable[tuple[int, Vectors]], removed: Iterable[int], position: int) -> None:
-        with exclusive(self._folder.lock_file):
+        # Another process may be writing; the system lifts its lock should it die.
+        with FileLock(self._folder.lock_file).acquire(poll_interval=_POLL_S):
             writer.append(self._folder, self._current(), added, removed, position)
             self._tidied(writer.compacted(self._folder, self._current(), self._least_dead_rows))
             self._tidied(writer.refitted(self._folder, self._current(), self._exact_rows))
