@@ -12,6 +12,7 @@ from typing import Any
 from trivium.documents.extract.names import compact
 from trivium.documents.extract.resolve import key_of
 from trivium.documents.vendor_facts import CheckedFacts, Fact, fact_text, facts_from_file
+from trivium.documents.vendors_check import Provenance, check_provenance
 from trivium.errors import InvalidInput, NotFound
 from trivium.model.chunk import Piece
 from trivium.model.filters import Equals
@@ -145,6 +146,10 @@ class Vendors:
     def proofs(self, near: Neighbourhood) -> dict[str, list[Proof]]:
         """Where the vendor and its relationships come from, by `e_ID` and `r_ID`."""
         return self._sources.proofs([near.vendor.entity_id], [link.relationship_id for link in near.relationships])
+
+    def provenance(self) -> Provenance:
+        """Goes through everything that is known: it must lead back to a chunk that contains it."""
+        return check_provenance(self._graph, self._sources, self._chunks)
 
     def add_facts(self, facts: Sequence[Fact]) -> tuple[Recorded, int]:
         """Records what an agent has read, all or nothing; answers what was new and how many facts came twice."""

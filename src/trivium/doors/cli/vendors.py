@@ -1,4 +1,4 @@
-"""`trivium vendors list|show|import|merge|split|extract`, and `trivium eval extraction`."""
+"""`trivium vendors list|show|import|merge|split|extract|check`, and `trivium eval extraction`."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -17,6 +17,7 @@ def register(root: typer.Typer) -> None:
     group.command(epilog="Example: trivium vendors merge 'Acme Corp' 'Acme Holdings'")(merge)
     group.command(epilog="Example: trivium vendors split 'Acme Corp' 'Acme Records'")(split)
     group.command(epilog="Example: trivium vendors extract")(extract)
+    group.command(epilog="Example: trivium vendors check")(check)
     root.add_typer(group, name="vendors")
 
 
@@ -128,6 +129,25 @@ def extract(as_json: bool = typer.Option(False, "--json", help="For machines."))
         emit({"extracted": done})
     else:
         say(f"{done} chunks read")
+
+
+def check(as_json: bool = typer.Option(False, "--json", help="For machines.")) -> None:
+    """See that every entity and relationship leads back to a chunk that contains it; exit code 1 where one does not."""
+    from rich.markup import escape
+
+    with opened() as app:
+        report = app.vendors.provenance()
+    if as_json:
+        emit(asdict(report))
+    else:
+        for line in report.unsupported[:20]:
+            say(escape(line))
+        say(
+            f"{report.entities} entities and {report.relationships} relationships by {report.proofs} proofs:"
+            f" {len(report.unsupported)} without support"
+        )
+    if report.unsupported:
+        raise typer.Exit(1)
 
 
 def evaluate_extraction(
