@@ -103,6 +103,10 @@ class Settings(BaseSettings):
         0, ge=0, description="Length of its vectors; 0: ask the endpoint, which must then answer at the start."
     )
     embedder_key: SecretStr = Field(SecretStr(""), description="Bearer key for embedder_url.")
+    git_credentials: SecretStr = Field(
+        SecretStr(""),
+        description="For private repositories: addresses like https://user:token@host, one or more, each for its host.",
+    )
     extractor: Literal["onnx", "spacy", "gliner", "rules"] = Field(
         "onnx", description="What finds entities and relationships in documents."
     )
@@ -123,6 +127,9 @@ class Settings(BaseSettings):
 
     # --- answers
     toolsets: tuple[Toolset, ...] = Field(TOOLSETS, description="Which tools are served.")
+    surface: Literal["classic", "compact", "both"] = Field(
+        "classic", description="What clients see: every tool, only search_tools and execute_code, or both."
+    )
     default_response_mode: ResponseMode = Field("metadata", description="Mode of an answer that asks for none.")
     max_tokens_per_response: int = Field(15_000, ge=500, description="No answer is larger than this.")
     token_warning_threshold: float = Field(0.8, gt=0, le=1, description="Share of that limit from which answers warn.")
@@ -192,6 +199,11 @@ class Settings(BaseSettings):
     enable_code_execution: bool = Field(True, description="Offer execute_code.")
     sandbox_memory_mb: int = Field(512, ge=16, description="Memory of a run.")
     sandbox_timeout_s: float = Field(30.0, gt=0, le=300, description="Longest run.")
+    sandbox_calls: int = Field(100, ge=1, le=10_000, description="Most calls of tools in one run.")
+    sandbox_workers: int = Field(0, ge=0, le=64, description="Most runs at once; 0: one a core, 2 to 8.")
+    sandbox_layer: Literal["auto", "bwrap", "confined", "limits"] = Field(
+        "auto", description="What surrounds a run; auto: the strongest that works here."
+    )
 
     _origins: dict[str, str] = PrivateAttr(default_factory=dict)
 

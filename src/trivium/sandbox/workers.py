@@ -1,0 +1,131 @@
+"""The worker processes: started ahead, bounded in number, one program at a time in each, replaced when they die."""
+
+import logging
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from trivium.sandbox.failures import SandboxUnavailable
+from trivium.sandbox.isolation import Isolation, Layer, isolate
+from trivium.sandbox.turns import Turns
+from trivium.sandbox.watchdog import Fuse, Watchdog
+
+if TYPE_CHECKING:
+    from pydantic_monty import Monty, MontySession
+
+_GRACE_S = 0.1  # between the interpreter's own stop and the kill; big integers only heed the latter
+_PROGRAMS_A_WORKER = 200  # then it is replaced, whatever it may have picked up
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Quota:
+    """What one program may use."""
+
+    timeout_s: float
+    memory_bytes: int
+    calls: int
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A worker for one program."""
+
+    session: "MontySession"
+    fuse: Fuse
+    waited_s: float
+
+
+class Workers:
+    """`most`: how many at once; 0: one a core, two at least, eight at most."""
+
+    def __init__(self, memory_bytes: int, most: int = 0, layer: Layer | Literal["auto"] = "auto") -> None:
+        self.most = most or min(8, max(2, os.cpu_count() or 2))
+        self._memory_bytes, self._wanted = memory_bytes, layer
+        self._turns = Turns(self.most)
+        self._watchdog = Watchdog()
+        self._lock = threading.Lock()
+        self._pool: Monty | None = None
+        self._isolation: Isolation | None = None
+
+    @property
+    def layer(self) -> str:
+        """What surrounds a worker: "bwrap", "confined", "limits", "none"; "" before the first has started."""
+        return self._isolation.layer if self._isolation else ""
+
+    @property
+    def waiting(self) -> int:
+        return self._turns.waiting
+
+    @contextmanager
+    def place(self, who: str, quota: Quota, wait_s: float) -> Iterator[Place]:
+        """A worker to itself. It is killed `quota.timeout_s` after the block was entered."""
+        with self._turns.take(who, wait_s) as waited_s, self._session(quota) as session:
+            pid = session.worker_pid
+            if pid is None:
+                raise SandboxUnavailable("the worker has gone", hint="try again")
+            with self._watchdog.watching(pid, quota.timeout_s) as fuse:
+                yield Place(session, fuse, waited_s)
+
+    def start(self) -> "Monty":
+        """The pool, with its first worker running."""
+        with self._lock:
+            if self._pool is None:
+                self._pool = self._open()
+            return self._pool
+
+    def close(self) -> None:
+        with self._lock:
+            if self._pool is not None:
+                self._pool.__exit__(None, None, None)
+            if self._isolation is not None:
+                self._isolation.remove()
+            self._pool = self._isolation = None
+
+    def _open(self) -> "Monty":
+        try:
+            from pydantic_monty import Monty
+
+            self._isolation = isolate(self._memory_bytes, self._wanted)
+            pool = Monty(
+                binary_path=self._isolation.start,
+                min_processes=1,
+                max_processes=self.most,
+                max_checkouts_per_worker=_PROGRAMS_A_WORKER,
+                feed_duration_limit_grace=_GRACE_S,
+                turn_duration_limit_grace=_GRACE_S,
+            )
+            return pool.__enter__()
+        except (ImportError, OSError, RuntimeError) as error:
+            logger.error("no worker can be started: %s", error)
+            raise SandboxUnavailable(
+                "programs cannot be run on this server: no worker starts", hint="call the tools one by one"
+            ) from error
+
+    @contextmanager
+    def _session(self, quota: Quota) -> "Iterator[MontySession]":
+        from pydantic_monty import MontyError
+
+        checkout = self.start().checkout(
+            script_name="program.py",
+            limits={
+                "max_memory": quota.memory_bytes,
+                "max_feed_duration_secs": quota.timeout_s,
+                # Two a call and some for names; beyond it the pool itself ends the program.
+                "max_suspensions": 4 * quota.calls + 200,
+            },
+            os_policy={"sleep": "zero"},
+        )
+        try:
+            session = checkout.__enter__()
+        except (MontyError, OSError, RuntimeError, TimeoutError) as error:
+            logger.error("a worker did not start: %s", error)
+            raise SandboxUnavailable("a worker did not start", hint="try again") from error
+        try:
+            yield session
+        finally:
+            checkout.__exit__(None, None, None)
