@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 from servers import server_url
+from sql_databases import postgresql_url
 
 from trivium.backends.bits import BitsVectorIndex
 from trivium.backends.chroma import ChromaVectorIndex
@@ -24,9 +25,18 @@ BACKENDS: dict[str, Backend] = {
     "bits as when large": lambda path: BitsVectorIndex(
         path, DIMENSION, exact_rows=3, least_dead_rows=2, mapped_bytes=0
     ),
+    "pgvector": lambda path: _on_postgresql(path),
+    "pgvector as when large": lambda path: _on_postgresql(path, exact_rows=3, exact_within=2),
     "chroma": lambda path: _on_chroma(path),
 }
 REMOTE = ("chroma",)  # hold parts of an interrupted call until it is applied again
+
+
+def _on_postgresql(path: Path, **sizes: int) -> VectorIndex:
+    from trivium.backends.postgres.database import PostgresDatabase
+    from trivium.backends.postgres.vectors import PgVectorIndex
+
+    return PgVectorIndex(PostgresDatabase(postgresql_url(path), durable=False), "contract", DIMENSION, **sizes)
 
 
 def _on_chroma(path: Path) -> ChromaVectorIndex:

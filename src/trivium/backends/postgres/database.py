@@ -200,9 +200,7 @@ class PostgresDatabase:
 
 
 def _connected(url: str, session: str) -> Connection:
-    connection: Connection = psycopg.connect(
-        url, autocommit=True, connect_timeout=CONNECT_S, application_name="trivium"
-    )
+    connection = Connection.connect(url, autocommit=True, connect_timeout=CONNECT_S, application_name="trivium")
     adapt(connection)
     connection.prepared_max = 256
     connection.execute(session, prepare=False)

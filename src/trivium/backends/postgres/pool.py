@@ -14,7 +14,10 @@ import psycopg
 
 from trivium.errors import BackendUnavailable
 
-Connection = psycopg.Connection[Any]
+
+class Connection(psycopg.Connection[Any]):
+    def __del__(self, _warn: object = None, /) -> None:
+        """Forgotten with its pool, it is closed with its socket; that is no reason for a warning."""
 
 
 class Pool:
@@ -55,8 +58,6 @@ class Pool:
     def close(self) -> None:
         while self._idle:
             self._idle.pop()[1].close()
-
-    __del__ = close
 
     def _trusted(self) -> Connection | None:
         while self._idle:
