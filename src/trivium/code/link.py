@@ -24,12 +24,6 @@ class Linked:
         targets: list[list[Target]] = [[self.target(n, i) for i in unit.imports] for n, unit in enumerate(units)]
         self.program = Program(units, self.names, targets, self._python.submodules())
 
-    def put(self, facts: ops.FileFacts) -> tuple[int, list[Target]]:
-        """A new version of a file that was here before: its number, and where its imports lead."""
-        unit = next(n for n, u in enumerate(self.units) if u.path == facts.path)
-        self.units[unit] = facts
-        return unit, [self.target(unit, written) for written in facts.imports]
-
     def target(self, unit: int, written: ops.Import) -> Target:
         return self._modules(unit).target(unit, written)
 

@@ -1,33 +1,21 @@
 """Symbols of a repository: files, the definitions in them, the packages they use."""
 
 from collections.abc import Sequence
-from itertools import islice
 
 from trivium.code.lowering import ops
 from trivium.model.code import Symbol, package_id, symbol_id
-
-Kept = dict[str, tuple[ops.FileFacts, dict[str, Symbol], list[str]]]
 
 
 class SymbolTable:
     """Ids for (path, definition index). Two definitions of one name in a file get `name`, `name#2`, …"""
 
-    def __init__(self, repository: str, facts: Sequence[ops.FileFacts], kept: "Kept | None" = None) -> None:
-        """`kept` remembers the symbols of files from one time to the next."""
+    def __init__(self, repository: str, facts: Sequence[ops.FileFacts]) -> None:
         self.repository = repository
         self._symbols: dict[str, Symbol] = {}
         self._ids: dict[str, list[str]] = {}
         self.notes = [(f.path, f.notes) for f in facts]
         for unit in facts:
-            known = kept.get(unit.path) if kept is not None else None
-            if known is not None and known[0] is unit:
-                self._symbols.update(known[1])
-                self._ids[unit.path] = known[2]
-                continue
-            before = len(self._symbols)
             self._add_file(unit)
-            if kept is not None:
-                kept[unit.path] = (unit, dict(islice(self._symbols.items(), before, None)), self._ids[unit.path])
 
     def _add_file(self, unit: ops.FileFacts) -> None:
         own = symbol_id(self.repository, unit.path)

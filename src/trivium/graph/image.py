@@ -11,40 +11,77 @@ from trivium.ports.code_graph import Reach, Step
 
 _RANK = {"exact": 0, "inferred": 1, "name_match": NAME_ONLY}
 NOWHERE = Symbol("", "file", "", "", "", "", 0, 0)  # the end of an edge whose symbol is gone
+_KIND = {name: number for number, name in enumerate(RELATIONSHIPS)}
 _WHOLE = ("class", "interface", "enum", "file")
 
 
 class GraphImage:
     """Never changed after it was made, so any number of threads may read it."""
 
-    def __init__(self, symbols: Iterable[Symbol], edges: Sequence[Edge], blind_spots: Mapping[str, BlindSpots]) -> None:
+    ids: list[str]  # of symbols and of the ends of edges, in order: a node's number is its place
+    numbers: dict[str, int]
+    links: Links
+    kinds: Numbers
+    edges: list[Edge]
+    symbols: dict[str, Symbol]
+    names: dict[str, list[Symbol]]
+    of_repository: dict[str, list[Symbol]]
+    blind_spots: Mapping[str, BlindSpots]
+
+    def __init__(self, symbols: Iterable[Symbol], edges: Iterable[Edge], blind_spots: Mapping[str, BlindSpots]) -> None:
         """Symbols come by id, edges by source, target and relationship."""
         self.blind_spots = blind_spots
         self.symbols = {symbol.symbol_id: symbol for symbol in symbols}
-        self.edges = edges
-        self.of_repository: dict[str, list[Symbol]] = {}
-        self.names: dict[str, list[Symbol]] = {}
+        self.edges = list(edges)
+        self.of_repository, self.names = {}, {}
         for symbol in self.symbols.values():
             if symbol.kind != "package":
                 self.of_repository.setdefault(symbol.repository, []).append(symbol)
-            for name in {symbol.name, symbol.qualified_name or symbol.path, symbol.entity_path}:
+            for name in self.names_of(symbol):
                 self.names.setdefault(name, []).append(symbol)
-        self._number()
-
-    def _number(self) -> None:
         ends = {end for edge in self.edges for end in (edge.source, edge.target)}
-        self._ids = sorted(self.symbols.keys() | ends)
-        self._numbers = numbers = {key: number for number, key in enumerate(self._ids)}
-        count = len(self.edges)
-        sources = np.fromiter((numbers[e.source] for e in self.edges), np.int32, count)
-        targets = np.fromiter((numbers[e.target] for e in self.edges), np.int32, count)
-        ranks = np.fromiter((_RANK[e.resolution] for e in self.edges), np.int8, count)
-        kinds = np.fromiter((RELATIONSHIPS.index(e.relationship) for e in self.edges), np.int32, count)
-        self._kinds = kinds
-        self._links = Links(sources, targets, ranks, _inner(self._ids, numbers))
-        self._at = [self.symbols.get(key, NOWHERE) for key in self._ids]
-        self._known = np.fromiter((symbol is not NOWHERE for symbol in self._at), np.bool_, len(self._ids))
+        self.ids = sorted(self.symbols.keys() | ends)
+        self.numbers = {key: number for number, key in enumerate(self.ids)}
+        first, end = np.zeros(len(self.ids), np.int64), np.zeros(len(self.ids), np.int64)
+        for number, (low, high) in inner_ranges(self.ids, self.numbers).items():
+            first[number], end[number] = low, high
+        self.link(*self.rows(self.edges), (first, end))
+
+    def rows(self, edges: Sequence[Edge]) -> tuple[Numbers, Numbers, Numbers, Numbers]:
+        """Edges as columns: sources, targets, ranks, kinds."""
+        count, numbers = len(edges), self.numbers
+        return (
+            np.fromiter((numbers[e.source] for e in edges), np.int32, count),
+            np.fromiter((numbers[e.target] for e in edges), np.int32, count),
+            np.fromiter((_RANK[e.resolution] for e in edges), np.int8, count),
+            np.fromiter((_KIND[e.relationship] for e in edges), np.int8, count),
+        )
+
+    def link(
+        self, sources: Numbers, targets: Numbers, ranks: Numbers, kinds: Numbers, inner: tuple[Numbers, Numbers]
+    ) -> None:
+        """The last step of making an image: `ids`, `numbers` and `symbols` are there."""
+        self.kinds = kinds
+        self.links = Links(sources, targets, ranks, inner)
+        self._at = [self.symbols.get(key, NOWHERE) for key in self.ids]
+        self._known = np.fromiter((symbol is not NOWHERE for symbol in self._at), np.bool_, len(self.ids))
         self._all_known = bool(self._known.all())
+
+    @staticmethod
+    def names_of(symbol: Symbol) -> set[str]:
+        return {symbol.name, symbol.qualified_name or symbol.path, symbol.entity_path}
+
+    def ranges_of(self, file_id: str) -> list[tuple[int, int]]:
+        """The numbers of a file and of all that is defined in it."""
+        number = self.numbers.get(file_id)
+        if number is None:
+            return []
+        first, end = self.links.inner
+        return [(number, number + 1), (int(first[number]), int(end[number]))]
+
+    def in_file(self, file_id: str) -> list[Symbol]:
+        found = [s for first, end in self.ranges_of(file_id) for s in self._at[first:end]]
+        return [s for s in found if s is not NOWHERE]
 
     # edges of some symbols
 
@@ -57,8 +94,8 @@ class GraphImage:
     def _edges(
         self, symbol_ids: Collection[str], relationships: Sequence[Relationship], inside: bool, *, backwards: bool
     ) -> list[Edge]:
-        level = [self._numbers[key] for key in symbol_ids if key in self._numbers]
-        found = self._links.edges(np.array(level, np.int64), backwards, inside, self._wanted(relationships))
+        level = [self.numbers[key] for key in symbol_ids if key in self.numbers]
+        found = self.links.edges(np.array(level, np.int64), backwards, inside, self._wanted(relationships))
         return [self.edges[number] for number in np.unique(found).tolist()]
 
     def find(self, name: str, repository: str | None) -> list[Symbol]:
@@ -70,7 +107,7 @@ class GraphImage:
             return [self.symbols[key] for key in sorted(set(symbol_ids)) if key in self.symbols]
         if repository is not None:
             return list(self.of_repository.get(repository, ()))
-        return [symbol for symbol in self.symbols.values() if symbol.kind != "package"]
+        return [s for name in sorted(self.of_repository, key=lambda n: f"{n}:") for s in self.of_repository[name]]
 
     # walks
 
@@ -82,10 +119,10 @@ class GraphImage:
         backwards: bool,
         repositories: Collection[str] | None,
     ) -> Reach:
-        if start.symbol_id not in self._numbers:  # it went away after it was found
+        if start.symbol_id not in self.numbers:  # it went away after it was found
             return Reach((0,) * depth, 0, lambda _first, _end: [])
-        found = self._links.reach(
-            self._numbers[start.symbol_id],
+        found = self.links.reach(
+            self.numbers[start.symbol_id],
             depth,
             backwards,
             start.kind in _WHOLE,
@@ -93,7 +130,7 @@ class GraphImage:
             self._allowed(repositories),
         )
         counts = tuple(level.nodes.size for level in found) + (0,) * (depth - len(found))
-        return Reach(counts, self._links.count_sure(found), lambda first, end: self._steps(found, first, end))
+        return Reach(counts, self.links.count_sure(found), lambda first, end: self._steps(found, first, end))
 
     def _steps(self, levels: Sequence[Level], first: int, end: int) -> list[Step]:
         """Only of the levels that are shown is it found out by which edges they were reached."""
@@ -102,7 +139,7 @@ class GraphImage:
         for distance, level in enumerate(levels, start=1):
             if first < level.nodes.size and end > 0:
                 shown = slice(max(first, 0), max(end, 0))
-                rows = zip(level.nodes[shown].tolist(), self._links.surest(level)[shown].tolist(), strict=True)
+                rows = zip(level.nodes[shown].tolist(), self.links.surest(level)[shown].tolist(), strict=True)
                 found += [Step(at[node], edges[edge], distance) for node, edge in rows]
             first, end = first - level.nodes.size, end - level.nodes.size
         return found
@@ -115,11 +152,11 @@ class GraphImage:
         relationships: Sequence[Relationship],
         repositories: Collection[str] | None = None,
     ) -> list[Edge] | None:
-        if start.symbol_id not in self._numbers or goal.symbol_id not in self._numbers:
+        if start.symbol_id not in self.numbers or goal.symbol_id not in self.numbers:
             return None
-        found = self._links.path(
-            self._numbers[start.symbol_id],
-            self._numbers[goal.symbol_id],
+        found = self.links.path(
+            self.numbers[start.symbol_id],
+            self.numbers[goal.symbol_id],
             hops,
             (start.kind in _WHOLE, goal.kind in _WHOLE),
             self._wanted(relationships),
@@ -131,35 +168,32 @@ class GraphImage:
         if len(set(relationships)) == len(RELATIONSHIPS):
             return None
         chosen = np.zeros(len(RELATIONSHIPS), np.bool_)
-        chosen[[RELATIONSHIPS.index(one) for one in relationships]] = True
-        return np.asarray(chosen[self._kinds], np.bool_)
+        chosen[[_KIND[one] for one in relationships]] = True
+        return np.asarray(chosen[self.kinds], np.bool_)
 
     def _allowed(self, repositories: Collection[str] | None) -> Flags | None:
         """A repository's symbols are one range of the ordered ids."""
         if repositories is None:
             return None if self._all_known else self._known
-        allowed = np.zeros(len(self._ids), np.bool_)
+        allowed = np.zeros(len(self.ids), np.bool_)
         for name in repositories:
-            first, end = (bisect_left(self._ids, f"symbol:{name}{mark}") for mark in ":;")
+            first, end = (bisect_left(self.ids, f"symbol:{name}{mark}") for mark in ":;")
             allowed[first:end] = True
         return allowed if self._all_known else allowed & self._known
 
 
-def _inner(ids: Sequence[str], numbers: Mapping[str, int]) -> tuple[Numbers, Numbers]:
-    """For every id the range of those inside it. Ids inside start with the id around them, so they stand together."""
-    first, end = np.zeros(len(ids), np.int64), np.zeros(len(ids), np.int64)
-    starts, ends = first.tolist(), end.tolist()
-    for number, key in enumerate(ids):
-        cut = key.rfind(".") if "::" in key else -1
+def inner_ranges(ids: Sequence[str], numbers: Mapping[str, int]) -> dict[int, tuple[int, int]]:
+    """For those of the numbered ids that have others inside them, the range of these. Ids inside start with the id
+    around them, so they stand together."""
+    found: dict[int, tuple[int, int]] = {}
+    for key in ids:
         separator = key.find("::")
-        while separator >= 0:
-            outer = key[:cut] if cut > separator else key[:separator]
-            around = numbers.get(outer)
-            if around is not None:
-                if not ends[around]:
-                    starts[around] = number
-                ends[around] = number + 1
-            if cut <= separator:
-                break
-            cut = key.rfind(".", 0, cut)
-    return np.array(starts, np.int64), np.array(ends, np.int64)
+        cut = len(key)
+        while separator >= 0 and cut > separator:
+            cut = key.rfind(".", separator + 2, cut)
+            outer = numbers.get(key[: cut if cut > 0 else separator])
+            if outer is not None:
+                number = numbers[key]
+                low, high = found.get(outer, (number, number))
+                found[outer] = (min(low, number), max(high, number + 1))
+    return found

@@ -29,7 +29,7 @@ class Links:
         """`ranks`: the surest edges have the lowest. `inner`: first and last-but-one number inside each node."""
         self.count = inner[0].size
         self.sources, self.targets, self.ranks = sources, targets, ranks
-        self._first, self._end = inner
+        self.inner = self._first, self._end = inner
         self._out = _Rows(sources, self.count)
         self._into = _Rows(targets, self.count)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
 
-from trivium.model.code import CodeGraph
+from trivium.model.code import BlindSpot, CodeGraph, Edge, Symbol
 
 RepositoryStatus = Literal["ready", "indexing", "error"]
 
@@ -44,6 +44,16 @@ class IndexedFile:
 
 
 @dataclass(frozen=True, slots=True)
+class GraphPatch:
+    """What a few files say now, in place of what they said: every symbol in them, every edge that leaves them."""
+
+    paths: tuple[str, ...]
+    symbols: tuple[Symbol, ...]
+    edges: tuple[Edge, ...]
+    blind_spots: tuple[BlindSpot, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Credentials:
     """For one request to one host; never stored."""
 
@@ -67,8 +77,10 @@ class RepositoryStore(Protocol):
     def note(self, repository: Repository) -> None:
         """Writes down how a repository stands; its graph and files stay as they are."""
 
-    def files(self, name: str, paths: Collection[str] | None = None) -> dict[str, IndexedFile]:
-        """The files as they were read, or those among `paths`."""
+    def files(
+        self, name: str, paths: Collection[str] | None = None, *, with_pieces: bool = True
+    ) -> dict[str, IndexedFile]:
+        """The files as they were read, or those among `paths`. Without their pieces, it takes a third of the time."""
 
     def replace(
         self, repository: Repository, graph: CodeGraph, files: Sequence[IndexedFile], *, keep_calls: bool = False
@@ -77,6 +89,16 @@ class RepositoryStore(Protocol):
         all other edges and the blind spots stay until the next call."""
 
     def remove(self, name: str) -> None: ...
+
+
+class GraphPatches(Protocol):
+    """Changes of single files on top of a repository's graph, until it is replaced as a whole."""
+
+    def apply(self, repository: Repository, patch: GraphPatch, files: Sequence[IndexedFile]) -> None:
+        """Shows the patch, all or nothing, and writes down the files as they were read (none: as they were)."""
+
+    def is_patched(self, name: str) -> bool:
+        """Whether the graph carries patches: edges from other files into these may be out of date."""
 
 
 class FactsCache(Protocol):

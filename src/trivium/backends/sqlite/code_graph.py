@@ -3,9 +3,11 @@
 import threading
 from collections.abc import Collection, Sequence
 
-from trivium.backends.sqlite.code_image import load_image
+from trivium.backends.sqlite.code_image import load_blind_spots, load_image
+from trivium.backends.sqlite.code_patches import patches_since, read_files, with_patches
 from trivium.backends.sqlite.code_schema import SCHEMA
 from trivium.graph.image import GraphImage
+from trivium.graph.patch import patched
 from trivium.model.code import BlindSpots, Edge, Relationship, Symbol
 from trivium.ports.code_graph import Reach
 from trivium.ports.sql import SqlDatabase
@@ -19,6 +21,8 @@ class SqliteCodeGraph:
         self._loading = threading.Lock()
         self._image = GraphImage((), (), {})
         self._revisions: tuple[tuple[str, int], ...] = ()
+        self._spots: dict[str, BlindSpots] = {}
+        self._patch = 0  # the newest that the image has
         database.migrate("code", SCHEMA)
 
     def outgoing(
@@ -67,5 +71,12 @@ class SqliteCodeGraph:
             rows = db.execute("SELECT repository, revision FROM code_graphs ORDER BY repository")
             revisions = tuple((name, revision) for name, revision in rows)
             if revisions != self._revisions:
-                self._image, self._revisions = load_image(db), revisions
+                self._patch, _ = patches_since(db, 0)
+                self._spots = load_blind_spots(db)
+                self._image, self._revisions = load_image(db, with_patches(db, self._spots)), revisions
+                return self._image
+            newest, files = patches_since(db, self._patch)
+            if files:
+                spots = with_patches(db, self._spots)
+                self._image, self._patch = patched(self._image, read_files(db, files), spots), newest
             return self._image

@@ -14,7 +14,7 @@ from trivium.ports.sql import SqlConnection, SqlDatabase
 _COLUMNS = tuple(field.name for field in fields(Repository))
 _FILE = ", ".join(field.name for field in fields(IndexedFile))
 _EDGE = ", ".join(field.name for field in fields(Edge))
-_UPSERT = (
+UPSERT = (
     f"INSERT INTO code_repositories ({', '.join(_COLUMNS)}) VALUES ({', '.join('?' * len(_COLUMNS))})"
     f" ON CONFLICT (name) DO UPDATE SET {', '.join(f'{name} = excluded.{name}' for name in _COLUMNS[1:])}"
 )
@@ -32,10 +32,13 @@ class SqliteRepositories:
 
     def note(self, repository: Repository) -> None:
         with self._database.transaction() as db:
-            db.execute(_UPSERT, astuple(repository))
+            db.execute(UPSERT, astuple(repository))
 
-    def files(self, name: str, paths: Collection[str] | None = None) -> dict[str, IndexedFile]:
-        query, arguments = f"SELECT {_FILE} FROM code_files WHERE repository = ?", [name]
+    def files(
+        self, name: str, paths: Collection[str] | None = None, *, with_pieces: bool = True
+    ) -> dict[str, IndexedFile]:
+        columns = _FILE if with_pieces else _FILE.replace("pieces", "'[]'")
+        query, arguments = f"SELECT {columns} FROM code_files WHERE repository = ?", [name]
         if paths is not None:
             query += " AND path IN (SELECT value FROM json_each(?))"
             arguments.append(json.dumps(list(paths)))
@@ -47,11 +50,10 @@ class SqliteRepositories:
         self, repository: Repository, graph: CodeGraph, files: Sequence[IndexedFile], *, keep_calls: bool = False
     ) -> None:
         with self._database.transaction() as db:
-            db.execute(_UPSERT, astuple(repository))
+            db.execute(UPSERT, astuple(repository))
             _put_graph(db, graph, keep_calls)
             db.execute("DELETE FROM code_files WHERE repository = ?", (repository.name,))
-            rows = [(repository.name, *astuple(file)[:-1], json.dumps(file.pieces)) for file in files]
-            db.executemany("INSERT INTO code_files VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
+            put_files(db, repository.name, files)
 
     def remove(self, name: str) -> None:
         with self._database.transaction() as db:
@@ -88,9 +90,9 @@ class SqliteFacts:
 
 def _put_graph(db: SqlConnection, graph: CodeGraph, keep_calls: bool) -> None:
     name = graph.repository
+    db.execute("DELETE FROM code_patches WHERE repository = ?", (name,))
     db.execute("DELETE FROM code_symbols WHERE repository = ?", (name,))
-    slots = ", ".join("?" * len(fields(Symbol)))
-    db.executemany(f"INSERT OR REPLACE INTO code_symbols VALUES ({slots})", [_symbol_row(s) for s in graph.symbols])
+    put_symbols(db, graph.symbols)
     only = " AND relationship = 'imports'" if keep_calls else ""
     db.execute(f"DELETE FROM code_edges WHERE repository = ?{only}", (name,))
     put_edges(db, name, graph.edges)
@@ -104,11 +106,25 @@ def _put_graph(db: SqlConnection, graph: CodeGraph, keep_calls: bool) -> None:
     )
 
 
+def put_files(db: SqlConnection, name: str, files: Iterable[IndexedFile]) -> None:
+    rows = [(name, *_file_row(file)) for file in files]
+    db.executemany("INSERT OR REPLACE INTO code_files VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
+
+
+def put_symbols(db: SqlConnection, symbols: Iterable[Symbol]) -> None:
+    slots = ", ".join("?" * len(fields(Symbol)))
+    db.executemany(f"INSERT OR REPLACE INTO code_symbols VALUES ({slots})", [_symbol_row(s) for s in symbols])
+
+
 def put_edges(db: SqlConnection, owner: str, edges: Iterable[Edge]) -> None:
     db.executemany(
         f"INSERT OR REPLACE INTO code_edges (repository, {_EDGE}) VALUES ({', '.join('?' * (len(fields(Edge)) + 1))})",
         [(owner, *_edge_row(edge)) for edge in edges],
     )
+
+
+def _file_row(f: IndexedFile) -> tuple[Any, ...]:
+    return f.path, f.blob_hash, f.fingerprint, f.size, f.modified_ns, f.language, json.dumps(f.pieces)
 
 
 def _edge_row(e: Edge) -> tuple[Any, ...]:
@@ -145,5 +161,5 @@ def _repository(row: tuple[Any, ...]) -> Repository:
 
 def _file(row: tuple[Any, ...]) -> IndexedFile:
     path, blob_hash, fingerprint, size, modified_ns, language, packed = row
-    pieces = tuple((first, last, symbol) for first, last, symbol in json.loads(packed))
+    pieces = tuple((first, last, symbol) for first, last, symbol in json.loads(packed)) if packed != "[]" else ()
     return IndexedFile(path, blob_hash, fingerprint, size, modified_ns, language, pieces)

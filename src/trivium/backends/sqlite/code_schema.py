@@ -72,6 +72,15 @@ CREATE TABLE code_joins (
   state TEXT NOT NULL
 ) WITHOUT ROWID;
 """,
+    """
+CREATE TABLE code_patches (
+  repository TEXT NOT NULL REFERENCES code_repositories ON DELETE CASCADE,
+  path TEXT NOT NULL,
+  revision INTEGER NOT NULL,
+  blind_spots TEXT NOT NULL,
+  PRIMARY KEY (repository, path)
+) WITHOUT ROWID;
+""",
 )
 
 FACTS_SCHEMA = (

@@ -5,22 +5,43 @@ Files, chunks and imports are shown as soon as they are read; calls follow in a 
 
 import shutil
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from trivium.code.analyse import build_graph, file_graph
+from trivium.code.repositories.look import look_at
 from trivium.code.repositories.names import Address, choose_name, known, read_address
 from trivium.code.repositories.packaged import build_below, package_prefix
-from trivium.code.repositories.reading import Reading, check_reading, describe_files, is_same, read_checkout
+from trivium.code.repositories.quick import Changed, QuickView, read_changed
+from trivium.code.repositories.reading import (
+    Reading,
+    check_reading,
+    describe_changed,
+    describe_files,
+    is_same,
+    read_checkout,
+)
 from trivium.code.repositories.walk import LeftOut
+from trivium.code.solver.solve import without_collector
 from trivium.errors import Conflict, TriviumError
 from trivium.model.code import BlindSpot
 from trivium.model.progress import Progress, silent
+from trivium.ports.code_graph import CodeGraphStore
 from trivium.ports.documents import DocumentDraft, DocumentStore
-from trivium.ports.repositories import Credentials, FactsCache, Git, IndexedFile, Repository, RepositoryStore
+from trivium.ports.repositories import (
+    Checkout,
+    Credentials,
+    FactsCache,
+    Git,
+    GraphPatch,
+    GraphPatches,
+    IndexedFile,
+    Repository,
+    RepositoryStore,
+)
 from trivium.ports.tokens import TokenCounter
 
 INTERRUPTED = "indexing was interrupted; update the repository to finish it"
@@ -56,8 +77,16 @@ class Outside:
 
 
 class IndexRepositories:
-    def __init__(self, store: RepositoryStore, facts: FactsCache, outside: Outside) -> None:
+    def __init__(
+        self,
+        store: RepositoryStore,
+        facts: FactsCache,
+        patches: GraphPatches,
+        graph: CodeGraphStore,
+        outside: Outside,
+    ) -> None:
         self._store, self._facts, self._outside = store, facts, outside
+        self._patches, self._graph = patches, graph
         self._progress: dict[str, tuple[int, int]] = {}
 
     def all(self) -> list[Repository]:
@@ -98,10 +127,25 @@ class IndexRepositories:
         target = Repository(chosen, address.url, str(location), kept_branch, is_cloned=address.folder is None)
         return self._indexed(target, before, address.credentials, progress)
 
-    def update(self, name: str, progress: Progress = silent) -> IndexReport:
-        """Reads a repository again; what did not change costs nothing."""
+    def update(
+        self,
+        name: str,
+        progress: Progress = silent,
+        *,
+        touched: Collection[str] | None = None,
+        settle: bool = True,
+    ) -> IndexReport:
+        """Reads a repository again; what did not change costs nothing.
+
+        Few changes in a large one are shown at once, and the whole is analysed after that: here, or with `settle=False`
+        by a later update. `touched`: a watcher's word for which files changed.
+        """
         before = self.get(name)
-        return self._indexed(before, before, None, progress)
+        return self._indexed(before, before, None, progress, touched, settle)
+
+    def is_settled(self, name: str) -> bool:
+        """Whether the graph is that of the files as they were last read, with nothing left to resolve."""
+        return not self._patches.is_patched(name)
 
     def remove(self, name: str) -> Repository:
         """Forgets a repository with its chunks and its graph; a folder that was indexed in place stays as it is."""
@@ -122,7 +166,13 @@ class IndexRepositories:
         return repository
 
     def _indexed(
-        self, target: Repository, before: Repository | None, credentials: Credentials | None, progress: Progress
+        self,
+        target: Repository,
+        before: Repository | None,
+        credentials: Credentials | None,
+        progress: Progress,
+        touched: Collection[str] | None = None,
+        settle: bool = True,
     ) -> IndexReport:
         with self._outside.try_lock() as is_free:
             if not is_free:
@@ -130,55 +180,107 @@ class IndexRepositories:
             last = before or target
             self._store.note(replace(last, status="indexing", error_message=""))
             try:
-                report = self._run(target, last, credentials, progress)
+                with without_collector():
+                    report = self._run(target, last, credentials, progress, touched, settle)
             except BaseException as error:
                 said = error.message if isinstance(error, TriviumError) else "indexing failed"
                 self._store.note(replace(last, status="error", error_message=said))
                 raise
             finally:
                 self._progress.pop(target.name, None)
-            self._outside.join()
+            if self.is_settled(target.name):
+                self._outside.join()
         self._outside.catch_up()
         return report
 
     def _run(
-        self, target: Repository, last: Repository, credentials: Credentials | None, progress: Progress
+        self,
+        target: Repository,
+        last: Repository,
+        credentials: Credentials | None,
+        progress: Progress,
+        touched: Collection[str] | None,
+        settle: bool,
     ) -> IndexReport:
         started = time.monotonic()
         root = Path(target.location)
         if target.is_cloned:
             self._outside.git.fetch(target.url, target.branch or None, root, credentials)
-        checkout = self._outside.git.describe(root)
-        before = self._store.files(target.name)
-        reading = read_checkout(root, self._facts, before, self._counted(target.name, progress))
-        check_reading(reading, root)
         now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+        done = replace(_described(target, self._outside.git.describe(root)), last_indexed=now)
+        quick = self._quickly(done, last, touched, started) if last.status == "ready" and root.is_dir() else None
+        if quick is not None and (not settle or self.is_settled(target.name)):
+            return quick
+        return self._wholly(done, last, progress, started, quick)
+
+    def _quickly(
+        self, done: Repository, last: Repository, touched: Collection[str] | None, started: float
+    ) -> IndexReport | None:
+        """Shows a few changes, or that there are none; None where the repository is to be read as a whole."""
+        look = look_at(Path(done.location), last, self._store.files(done.name, with_pieces=False), touched)
+        count = sum(bool(file.language) for file in look.before.values())
+        done = replace(
+            done, status="ready", file_count=count, chunk_count=last.chunk_count, function_count=last.function_count
+        )
+        if look.is_as_before:
+            done = replace(done, index_duration_ms=_since(started))
+            self._store.note(done)
+            return IndexReport(done, 0, 0, 0, 0, len(look.before), 0, tuple(look.left_out))
+        changed = read_changed(look, self._facts)
+        if changed is None:
+            return None
+        view = QuickView(done.name, look, changed, self._facts, self._graph)
+        done = self._show_changed(done, changed, view.imports())
+        patch = view.calls()
+        done = replace(done, index_duration_ms=_since(started))
+        self._patches.apply(done, patch, [])
+        updated = len(changed)
+        return IndexReport(done, 0, updated, 0, 0, count - updated, len(patch.edges), tuple(look.left_out))
+
+    def _show_changed(self, done: Repository, changed: Sequence[Changed], patch: GraphPatch) -> Repository:
+        """Symbols and imports of the changed files, and their chunks, in one step."""
+        paths = [one.source.path for one in changed]
+        before = self._store.files(done.name, paths)
+        files, drafts = describe_changed(
+            done.name, changed, self._outside.tokens, self._outside.chunk_tokens, done.last_indexed
+        )
+        chunks = sum(len(f.pieces) for f in files) - sum(len(f.pieces) for f in before.values())
+        functions = done.function_count + sum(one.functions_more for one in changed)
+        done = replace(done, chunk_count=done.chunk_count + chunks, function_count=functions)
+        with self._outside.atomically():
+            self._outside.documents.save(drafts)
+            self._patches.apply(done, patch, files)
+        return done
+
+    def _wholly(
+        self, done: Repository, last: Repository, progress: Progress, started: float, shown: IndexReport | None
+    ) -> IndexReport:
+        """Reads everything, and solves all calls anew. What was `shown` quickly is not shown a second time."""
+        root, name = Path(done.location), done.name
+        before = self._store.files(name)
+        reading = read_checkout(root, self._facts, before, self._counted(name, progress))
+        check_reading(reading, root)
         files, drafts = describe_files(
-            target.name, reading, self._outside.tokens, self._outside.chunk_tokens, before, now
+            name, reading, self._outside.tokens, self._outside.chunk_tokens, before, done.last_indexed
         )
         done = replace(
-            target,
-            url=target.url if target.is_cloned else checkout.url or target.location,
-            branch=target.branch if target.is_cloned else checkout.branch,
-            head=checkout.head,
+            done,
             status="ready",
             file_count=len(reading.code),
             chunk_count=sum(len(file.pieces) for file in files),
             function_count=reading.function_count,
-            last_indexed=now,
             error_message="",
         )
-        if is_same(files, before) and last.status == "ready":
-            done = replace(done, index_duration_ms=_since(started))
-            self._store.note(done)
-            return IndexReport(done, 0, 0, 0, 0, len(files), 0, tuple(reading.left_out))
-        moved, removed = self._show_files(done, reading, files, drafts)
-        graph = build_below(build_graph, package_prefix(root), target.name, reading.facts, reading.configs)
+        moved = removed = 0
+        is_as_shown = is_same(files, before) and last.status == "ready"
+        if not is_as_shown:
+            moved, removed = self._show_files(done, reading, files, drafts)
+        graph = build_below(build_graph, package_prefix(root), name, reading.facts, reading.configs)
         done = replace(done, index_duration_ms=_since(started))
         self._store.replace(done, graph, files)
         added = sum(draft.source_file not in before for draft in drafts) - moved
-        updated = len(drafts) - added - moved
-        unchanged = len(reading.code) - len(drafts)
+        updated = len(drafts) - added - moved + (shown.updated if shown else 0)
+        unchanged = len(reading.code) - added - moved - updated
         left_out = tuple(reading.left_out)
         return IndexReport(done, added, updated, moved, removed, unchanged, len(graph.edges), left_out)
 
@@ -217,6 +319,15 @@ class IndexRepositories:
             progress(done, total, what)
 
         return count
+
+
+def _described(target: Repository, checkout: Checkout) -> Repository:
+    return replace(
+        target,
+        url=target.url if target.is_cloned else checkout.url or target.location,
+        branch=target.branch if target.is_cloned else checkout.branch,
+        head=checkout.head,
+    )
 
 
 def _is_same_place(before: Repository, address: Address) -> bool:

@@ -27,7 +27,14 @@ def build_below(
         return build(repository, facts, configs)
     placed = [unit._replace(path=prefix + unit.path) for unit in facts]
     graph = build(repository, placed, {prefix + path: data for path, data in configs.items()})
-    long, short = symbol_id(repository, prefix), symbol_id(repository, "")
+    return seen_from_inside(graph, prefix)
+
+
+def seen_from_inside(graph: CodeGraph, prefix: str) -> CodeGraph:
+    """The same graph with the paths as they are in the folder."""
+    if not prefix:
+        return graph
+    long, short = symbol_id(graph.repository, prefix), symbol_id(graph.repository, "")
 
     def key(found: str) -> str:
         return short + found[len(long) :] if found.startswith(long) else found
@@ -39,7 +46,7 @@ def build_below(
         for s in graph.symbols
     ]
     return CodeGraph(
-        repository,
+        graph.repository,
         tuple(sorted(symbols, key=lambda s: s.symbol_id)),
         tuple(replace(e, source=key(e.source), target=key(e.target)) for e in graph.edges),
         tuple(replace(b, path=b.path.removeprefix(prefix)) for b in graph.blind_spots),

@@ -7,6 +7,7 @@ from pathlib import Path
 from trivium.code.analyse import fingerprint, is_config, read_facts
 from trivium.code.chunks import split_code
 from trivium.code.lowering import ops
+from trivium.code.repositories.quick import Changed
 from trivium.code.repositories.walk import LeftOut, SourceFile, read_sources
 from trivium.errors import InvalidInput
 from trivium.model.chunk import Piece
@@ -102,12 +103,27 @@ def describe_files(
             drafts.append(draft)
         else:
             pieces = ()
-        files.append(
-            IndexedFile(
-                source.path, source.blob_hash, key, len(source.data), source.modified_ns, source.language, pieces
-            )
-        )
+        files.append(_indexed(source, key, pieces))
     return files, drafts
+
+
+def describe_changed(
+    repository: str, changed: Sequence[Changed], tokens: TokenCounter, limit: int, now: str
+) -> tuple[list[IndexedFile], list[DocumentDraft]]:
+    """The same for files that were there before and say something else now."""
+    files: list[IndexedFile] = []
+    drafts: list[DocumentDraft] = []
+    for one in changed:
+        draft, pieces = _draft(repository, one.source, one.facts, tokens, limit, now)
+        drafts.append(draft)
+        files.append(_indexed(one.source, one.fingerprint, pieces))
+    return files, drafts
+
+
+def _indexed(source: SourceFile, key: str, pieces: tuple[tuple[int, int, str], ...]) -> IndexedFile:
+    return IndexedFile(
+        source.path, source.blob_hash, key, len(source.data), source.modified_ns, source.language, pieces
+    )
 
 
 def _draft(

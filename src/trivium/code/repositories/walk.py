@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import sha1
 from pathlib import Path
 
@@ -59,51 +60,81 @@ def blob_hash(data: bytes) -> str:
     return sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
 
 
-def read_sources(root: Path, max_bytes: int = MAX_BYTES) -> Iterator[SourceFile | LeftOut]:
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A file that matters, before it is read."""
+
+    path: str
+    size: int
+    modified_ns: int
+
+
+def scan_sources(root: Path) -> Iterator[Seen | LeftOut]:
     """In an order that depends on names alone. Links are not followed; hidden files and folders are left out."""
-    for path in _paths(root):
-        yield path if isinstance(path, LeftOut) else _read(root, path, max_bytes)
-
-
-def _read(root: Path, path: str, max_bytes: int) -> SourceFile | LeftOut:
-    try:
-        stat = (root / path).stat()
-        if stat.st_size > max_bytes:
-            return LeftOut(path, f"{stat.st_size / 1e6:.1f} MB is above the limit of {max_bytes / 1e6:.1f} MB")
-        data = (root / path).read_bytes()
-    except OSError as error:
-        return LeftOut(path, error.strerror or "cannot be read")
-    if looks_binary(data):
-        return LeftOut(path, "binary")
-    return SourceFile(path, data, stat.st_mtime_ns, language_of(path) or "")
-
-
-def _paths(root: Path) -> Iterator[str | LeftOut]:
+    top = os.fspath(root)
     pending: list[tuple[str, Specs]] = [("", ())]
     while pending:
         folder, specs = pending.pop()
         try:
-            entries = sorted(os.scandir(root / folder), key=lambda entry: entry.name)
+            with os.scandir(f"{top}/{folder}") as found:
+                entries = sorted(found, key=_name)
         except OSError as error:
             yield LeftOut(folder or ".", error.strerror or "cannot be read")
             continue
-        specs = _with_own(root, folder, specs, {entry.name for entry in entries})
+        names = {entry.name for entry in entries}
+        if folder and "pyvenv.cfg" in names:
+            yield LeftOut(folder, "vendored or built")
+            continue
+        specs = _with_own(root, folder, specs, names)
         below: list[tuple[str, Specs]] = []
         for entry in entries:
             path = f"{folder}/{entry.name}" if folder else entry.name
             is_folder = entry.is_dir(follow_symlinks=False)
+            if not is_folder and not _is_wanted(entry.name):
+                continue
             if entry.name.startswith((".", "__pycache__")) or entry.is_symlink() or _is_ignored(path, is_folder, specs):
                 continue
             if not is_folder:
-                if _is_wanted(path) and entry.is_file(follow_symlinks=False):
-                    yield path
-            elif entry.name in VENDORED or (root / path / "pyvenv.cfg").is_file():
+                yield from _seen(path, entry)
+            elif entry.name in VENDORED:
                 yield LeftOut(path, "vendored or built")
             else:
                 below.append((path, specs))
         pending.extend(reversed(below))
 
 
+def _name(entry: os.DirEntry[str]) -> str:
+    return entry.name
+
+
+def _seen(path: str, entry: os.DirEntry[str]) -> Iterator[Seen | LeftOut]:
+    try:
+        if entry.is_file(follow_symlinks=False):
+            stat = entry.stat(follow_symlinks=False)
+            yield Seen(path, stat.st_size, stat.st_mtime_ns)
+    except OSError as error:
+        yield LeftOut(path, error.strerror or "cannot be read")
+
+
+def read_sources(root: Path, max_bytes: int = MAX_BYTES) -> Iterator[SourceFile | LeftOut]:
+    for seen in scan_sources(root):
+        yield seen if isinstance(seen, LeftOut) else read_source(root, seen, max_bytes)
+
+
+def read_source(root: Path, seen: Seen, max_bytes: int = MAX_BYTES) -> SourceFile | LeftOut:
+    path = seen.path
+    if seen.size > max_bytes:
+        return LeftOut(path, f"{seen.size / 1e6:.1f} MB is above the limit of {max_bytes / 1e6:.1f} MB")
+    try:
+        data = (root / path).read_bytes()
+    except OSError as error:
+        return LeftOut(path, error.strerror or "cannot be read")
+    if looks_binary(data):
+        return LeftOut(path, "binary")
+    return SourceFile(path, data, seen.modified_ns, language_of(path) or "")
+
+
+@lru_cache(50_000)  # asked for every file at every look at a folder
 def _is_wanted(path: str) -> bool:
     if path.endswith((".min.js", ".min.mjs", ".bundle.js")):
         return False

@@ -212,24 +212,6 @@ class EngineState:
             for asked in [c for c, lookup in known.items() if cls in lookup.order]:
                 self.wake(known.pop(asked).readers)
 
-    def forget_lookups(self, gone: frozenset[int]) -> None:
-        """Searches that went through classes which are no more."""
-        for cls in gone:
-            self.heap.forget_mro(cls)
-        for known in self._lookups.values():
-            for asked in [c for c, lookup in known.items() if not gone.isdisjoint(lookup.order)]:
-                self.wake(known.pop(asked).readers)
-
-    def forget_summaries(self) -> None:
-        self._summary_of.clear()
-        self._module_names.clear()
-
-    def extend_functions(self) -> None:
-        for _ in range(len(self.program.functions) - len(self.calls)):
-            self.calls.append({})
-            self.creates.append({})
-            self.refers.append({})
-
     def new_bases(self, cls: int) -> None:
         affected = [asked for asked in self._asked if cls in self.heap.mro(asked)]
         self.heap.forget_mro(cls)

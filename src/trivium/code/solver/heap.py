@@ -101,11 +101,6 @@ class Heap:
             self.plain.add(number)
         return number
 
-    def forget(self, gone: set[int]) -> None:
-        """These objects will not be given out again; their numbers stay taken."""
-        self._known = {key: number for key, number in self._known.items() if number not in gone}
-        self._bound = {key: number for key, number in self._bound.items() if number not in gone}
-
     def known(self, key: Any) -> int | None:
         return self._known.get(key)
 

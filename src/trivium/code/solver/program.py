@@ -36,14 +36,6 @@ class Program:
             self.unit_of.extend([number] * len(unit.functions))
         self.weight = sum(len(f.ops) for f in self.functions)
 
-    def replace(self, unit: int, facts: ops.FileFacts, targets: Sequence[Target]) -> None:
-        """A new version of a unit: its functions get new numbers, those of the old version lie fallow."""
-        self.units[unit] = facts
-        self.targets[unit] = list(targets)
-        self.first[unit] = len(self.functions)
-        self.functions.extend(facts.functions)
-        self.unit_of.extend([unit] * len(facts.functions))
-
     def import_order(self) -> list[int]:
         """Every unit after those it imports, as far as cycles allow."""
         order: list[int] = []

@@ -1,15 +1,15 @@
 """The two ways through a whole program, and the edges that come out."""
 
 import gc
-from collections.abc import Sequence
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
-from trivium.code.lowering import ops
 from trivium.code.solver import heap as h
 from trivium.code.solver.engine import Frame, OutOfBudget, Summary
 from trivium.code.solver.flat import FlatBody
 from trivium.code.solver.heap import EMPTY
-from trivium.code.solver.program import Program, Target
+from trivium.code.solver.program import Program
 from trivium.code.solver.run import Interpreter
 
 EXACT_WEIGHT = 20_000  # ops: programs up to this size are run as written …
@@ -36,22 +36,30 @@ class Solution(NamedTuple):
     is_complete: bool  # False: the budget ran out before nothing new was learned
 
 
-def solve(program: Program) -> Solution:
-    """Deterministic: the same program gives the same solution, in the same order."""
-    enabled = gc.isenabled()
-    gc.disable()  # millions of small tuples and no garbage cycles worth finding while we run
-    try:
-        solver = run(program)
+def solve(program: Program, may_be_exact: bool = True) -> Solution:
+    """Deterministic: the same program gives the same solution, in the same order. `may_be_exact=False`: the way of
+    large programs, for a part of one."""
+    with without_collector():
+        solver = run(program, may_be_exact)
         solution = _solution(solver)
         solver.dispose()
         return solution
+
+
+@contextmanager
+def without_collector() -> Iterator[None]:
+    """Millions of small tuples and no garbage cycles worth finding while it lasts."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
     finally:
         if enabled:
             gc.enable()
 
 
-def run(program: Program) -> "Solver":
-    if program.weight <= EXACT_WEIGHT:
+def run(program: Program, may_be_exact: bool = True) -> "Solver":
+    if may_be_exact and program.weight <= EXACT_WEIGHT:
         try:
             return _run_as_written(program)
         except OutOfBudget:
@@ -145,12 +153,6 @@ class Solver(Interpreter):
             summary.params.clear()
         self.queue.clear()
 
-    def go_on(self) -> None:
-        """After a change: with a fresh budget, until nothing new is learned."""
-        self.runs.clear()
-        self.budget = WORK_PER_OP * self.program.weight + 50_000
-        self.drain()
-
     def drain(self) -> None:
         while self.queue:
             summary = self.queue.popleft()
@@ -241,35 +243,3 @@ def _solution(solver: Solver) -> Solution:
         solver.exact,
         solver.budget > 0,
     )
-
-
-class LiveSolver:
-    """A solved program that takes new versions of single files. Small programs are simply solved again."""
-
-    def __init__(self, program: Program) -> None:
-        self.program = program
-        self._solver: Solver | None = None
-        self._waiting: list[tuple[int, ops.FileFacts, Sequence[Target]]] = []
-
-    def put(self, unit: int, facts: ops.FileFacts, targets: Sequence[Target]) -> None:
-        self._waiting.append((unit, facts, targets))
-
-    def solution(self) -> Solution:
-        from trivium.code.solver.swap import swap_unit
-
-        enabled = gc.isenabled()
-        gc.disable()
-        try:
-            if self._solver is None or self._solver.exact:
-                for unit, facts, targets in self._waiting:
-                    self.program.replace(unit, facts, targets)
-                self._solver = run(self.program)
-            else:
-                for unit, facts, targets in self._waiting:
-                    swap_unit(self._solver, unit, facts, targets)
-                self._solver.go_on()
-            self._waiting.clear()
-            return _solution(self._solver)
-        finally:
-            if enabled:
-                gc.enable()

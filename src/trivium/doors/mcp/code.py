@@ -157,9 +157,7 @@ def get_dependencies(
         call,
         "getDependencies",
         "dependencies",
-        lambda: ask(
-            graph, entity_type, entity_path, repository, depth, relationship_types, offset=offset, limit=limit
-        ),
+        lambda: ask(graph, entity_type, entity_path, repository, depth, relationship_types, offset=offset, limit=limit),
         lambda body: _part(call, body, "dependencies", offset, budget_tokens),
     )
 
@@ -184,9 +182,7 @@ def get_dependents(
         call,
         "getDependents",
         "dependents",
-        lambda: ask(
-            graph, entity_type, entity_path, repository, depth, include_cross_repo, offset=offset, limit=limit
-        ),
+        lambda: ask(graph, entity_type, entity_path, repository, depth, include_cross_repo, offset=offset, limit=limit),
         lambda body: _part(call, body, "dependents", offset, budget_tokens),
     )
 
