@@ -187,8 +187,8 @@ def provenance(corpus: Path) -> None:
         app.extraction.run()
         report = app.vendors.provenance()
         print(
-            f"{chunks} chunks, {report.entities} entities, {report.relationships} relationships, {report.proofs} proofs:"
-            f" {len(report.unsupported)} without support (limit 0)"
+            f"{chunks} chunks, {report.entities} entities, {report.relationships} relationships by {report.proofs}"
+            f" proofs: {len(report.unsupported)} without support (limit 0)"
         )
         print("\n".join(report.unsupported[:10]))
         app.close()
