@@ -24,6 +24,7 @@ from trivium.errors import TriviumError
 CALLER = "trivium.caller"  # where the HTTP door leaves who is calling, in the ASGI scope
 _GRACE_S = 0.5
 _THREADS = 32
+_PATIENT_THREADS = 64
 _AUTH_ERROR = -32001
 _AFTER_LIST_S = 0.05  # the answer is on its way by then
 
@@ -49,7 +50,7 @@ async def call_gate(gate: Gate, name: str, arguments: Mapping[str, Any]) -> Repl
         await anyio.sleep(delay)
     with anyio.move_on_after(ticket.deadline.left_s + _GRACE_S):
         return await anyio.to_thread.run_sync(
-            gate.run, ticket, caller_here, abandon_on_cancel=True, limiter=_limiter(gate)
+            gate.run, ticket, caller_here, abandon_on_cancel=True, limiter=_limiter(gate, ticket.tool.is_patient)
         )
     return gate.abandon(ticket)
 
@@ -81,10 +82,12 @@ def _delay(gate: Gate, who: _Captured) -> float:
         return 0.0  # the store is down; the call itself will say so
 
 
-def _limiter(gate: Gate) -> anyio.CapacityLimiter:
-    limiter = gate.limiter
-    if not isinstance(limiter, anyio.CapacityLimiter):
-        limiter = gate.limiter = anyio.CapacityLimiter(_THREADS)
+def _limiter(gate: Gate, is_patient: bool) -> anyio.CapacityLimiter:
+    """Programs that wait for a worker must not take the threads that other calls need."""
+    if gate.limiter is None:
+        gate.limiter, gate.patient_limiter = anyio.CapacityLimiter(_THREADS), anyio.CapacityLimiter(_PATIENT_THREADS)
+    limiter = gate.patient_limiter if is_patient else gate.limiter
+    assert isinstance(limiter, anyio.CapacityLimiter)
     return limiter
 
 
@@ -121,7 +124,7 @@ class GuardedTool(FastTool):
             parameters=tool.input_schema,
             output_schema=dict(tool.output_schema) if tool.output_schema else None,
             annotations=mcp_types.ToolAnnotations(
-                read_only_hint=tool.read_only,
+                read_only_hint=tool.read_only and not tool.may_write,
                 destructive_hint=tool.destructive,
                 idempotent_hint=tool.idempotent,
                 open_world_hint=tool.open_world,

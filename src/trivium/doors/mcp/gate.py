@@ -39,6 +39,7 @@ class Ticket:
     caller: Caller | None = None
     client_name: str = ""
     progress: Progress = no_progress
+    settings: Settings | None = None  # None: the gate's own
     request_id: str = field(default_factory=new_request_id)
     started: float = field(default_factory=time.perf_counter)
     work: Stoppable = field(default_factory=Stoppable)
@@ -73,6 +74,8 @@ class Gate:
         self.settings, self.guard, self.services, self.opening = settings, guard, services, opening
         self.tools = {tool.name: tool for tool in tools}
         self.limiter: Any = None  # made on the event loop that uses it
+        self.patient_limiter: Any = None  # the same for tools that mostly wait
+        self.on_close: list[Callable[[], None]] = []
         self._all = self.tools | {tool.name: tool for tool in hidden}
 
     def visible(self, caller: Caller) -> list[Tool]:
@@ -121,6 +124,8 @@ class Gate:
             logger.error("the audit log could not be written: %s", error.message)
 
     def close(self) -> None:
+        for close in self.on_close:
+            close()
         self.opening.close()
         self.guard.close()
 
@@ -139,7 +144,7 @@ class Gate:
         app = self.opening.get(ticket.deadline.left_s)
         call = Call(
             app,
-            self.settings,
+            ticket.settings or self.settings,
             self.services,
             caller,
             ticket.request_id,

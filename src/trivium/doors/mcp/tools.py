@@ -92,6 +92,8 @@ class Tool:
     open_world: bool = False
     failure_code: str = "INTERNAL_ERROR"  # what an unforeseen failure is called
     deadline_s: float | None = None  # None: the setting's; a long job names its own
+    may_write: bool = False  # a tool of scope read that writes where it is told to
+    is_patient: bool = False  # mostly waits; its calls have threads of their own
     secrets: frozenset[str] = field(default_factory=frozenset)  # arguments the audit log must not keep
 
     @property
