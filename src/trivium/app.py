@@ -16,13 +16,12 @@ from trivium.backends.sqlite.changes import SqliteChangeLog
 from trivium.backends.sqlite.chunks import SqliteChunkStore
 from trivium.backends.sqlite.concepts import open_concepts
 from trivium.backends.sqlite.documents import SqliteDocumentStore
-from trivium.backends.sqlite.embeddings import SqliteEmbeddingQueue, SqliteModelRegister
+from trivium.backends.sqlite.embeddings import SqliteModelRegister
 from trivium.backends.sqlite.keys import SqliteKeyStore
 from trivium.backends.sqlite.overview import SqliteOverview
 from trivium.backends.sqlite.portable import export_lines, import_lines
 from trivium.backends.sqlite.vendor_facts import SqliteVendorFacts
 from trivium.backends.sqlite.vendor_graph import SqliteVendorGraph
-from trivium.backends.sqlite.vendor_queue import SqliteExtractionQueue
 from trivium.backends.tantivy import TantivyKeywordIndex
 from trivium.concepts.find import NearestByVectors
 from trivium.concepts.room import Concepts
@@ -45,7 +44,7 @@ from trivium.search.evaluate import OpenedIndex, Record
 from trivium.search.follow import Follower, FollowingKeywords, FollowingVectors, PatientFollower
 from trivium.search.hybrid import HybridSearch
 from trivium.settings import Settings
-from trivium.stores import open_store
+from trivium.stores import open_jobs, open_pgvector, open_store
 
 if TYPE_CHECKING:
     from trivium.backends.sqlite.code_repositories import SqliteFacts
@@ -84,11 +83,11 @@ class App:
         self._opening = threading.Lock()
         self.store = SqliteDocumentStore(self.database)
         self.log = SqliteChangeLog(self.database)
-        self.queue = SqliteEmbeddingQueue(self.database)
-        self._keywords = TantivyKeywordIndex(self.data / "keywords")
-        self._index_lock = ProcessLock(self.data / "locks" / "index")
-        self._embedding_lock = self.opened.lock("embedding")
-        self._extraction_lock = self.opened.lock("extraction")
+        self.vendor_facts = SqliteVendorFacts(self.database)
+        self._jobs = open_jobs(self.opened)
+        self.queue = self._jobs.embedding
+        self._keywords = TantivyKeywordIndex(self.data / self._node_folder("keywords"))
+        self._index_lock = ProcessLock(self.data / "locks" / "index")  # of the indexes that lie in the data folder
         self.models = SqliteModelRegister(self.database)
         self.chunks = SqliteChunkStore(self.database, **self.opened.filters)
         self.overview = SqliteOverview(self.database)
@@ -101,12 +100,9 @@ class App:
             chunk_tokens=settings.chunk_tokens,
             max_file_bytes=int(settings.max_file_mb * 1e6),
         )
-        self.vendor_facts = SqliteVendorFacts(self.database)
         graph = SqliteVendorGraph(self.database)
         self.vendors = Vendors(graph, graph, self.vendor_facts, self.chunks, self.store)
-        self.extraction = ExtractChunks(
-            SqliteExtractionQueue(self.database), open_extractor(settings), self._extraction_lock.try_hold
-        )
+        self.extraction = ExtractChunks(self._jobs.extraction, open_extractor(settings), self._jobs.alone("extraction"))
 
     @cached_property
     def concepts(self) -> Concepts:
@@ -122,7 +118,7 @@ class App:
     @cached_property
     def code(self) -> "Code":
         # Imported here: the analysis is large, and most processes never ask for it.
-        from trivium.backends.git import SubprocessGit
+        from trivium.backends.git import SubprocessGit, known_credentials
         from trivium.backends.sqlite.code_graph import SqliteCodeGraph
         from trivium.backends.sqlite.code_joins import SqliteJoins
         from trivium.backends.sqlite.code_patches import SqliteGraphPatches
@@ -137,7 +133,7 @@ class App:
         outside = Outside(
             documents=self.store,
             tokens=self.tokens,
-            git=SubprocessGit(),
+            git=SubprocessGit(known_credentials(self.settings.git_credentials.get_secret_value())),
             clones=self.data / "repositories",
             atomically=self.database.transaction,
             try_lock=self.opened.lock("code").try_hold,
@@ -214,6 +210,7 @@ class App:
             self.concepts.upkeep.stop()
         if self._facts is not None:
             self._facts.close()
+        self._jobs.close()
         self.database.close()
 
     def _current(self) -> _ModelParts:
@@ -242,7 +239,11 @@ class App:
     def _open_vectors(self, model: EmbeddingModel) -> tuple[VectorIndex, Follower]:
         name = f"{re.sub(r'[^A-Za-z0-9.-]+', '_', model.name)}-{model.dimension}"
         if not self.settings.vectors:
-            vectors = BitsVectorIndex(self.data / "vectors" / name, model.dimension)
+            shared = open_pgvector(self.opened, name, model.dimension)
+            if shared is not None:
+                following = FollowingVectors(self.log, shared, model)
+                return shared, Follower(self.log, following, self.opened.lock("vectors").hold)
+            vectors = BitsVectorIndex(self.data / self._node_folder("vectors") / name, model.dimension)
             return vectors, Follower(self.log, FollowingVectors(self.log, vectors, model), self._index_lock.hold)
         from trivium.backends.chroma import ChromaVectorIndex
 
@@ -251,6 +252,11 @@ class App:
         following = FollowingVectors(self.log, remote, model)
         return remote, PatientFollower(self.log, following, self.opened.lock("vectors").hold)
 
+    def _node_folder(self, name: str) -> str:
+        """Where an index lies that every node keeps for itself. On a database server the folder bears its name: another
+        database's positions would mean other chunks."""
+        return f"{name}-{self.installation}" if self.opened.postgres else name
+
     @cached_property
     def installation(self) -> str:
         """A name that no other store has."""
@@ -258,7 +264,7 @@ class App:
 
     def _assemble(self, embedder: Embedder) -> _ModelParts:
         vectors, follower = self._open_vectors(embedder.model)
-        embedding = EmbedChunks(self.queue, embedder, follower, self._embedding_lock.try_hold)
+        embedding = EmbedChunks(self.queue, embedder, follower, self._jobs.alone("embedding"))
 
         def refresh() -> None:
             self.follower.catch_up()

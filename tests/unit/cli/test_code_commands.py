@@ -1,4 +1,4 @@
-"""`trivium index|repos|update|unindex` and `trivium eval callgraph` as a person types them."""
+"""`trivium index|repos|update|remove` and `trivium eval callgraph` as a person types them."""
 
 import gzip
 import json
@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from code_repository import write_repository
+from private_git import TOKEN, USER, secrets_in
 from shell import Shell
 
 
-def test_index_search_update_and_unindex(shell: Shell, tmp_path: Path) -> None:
+def test_index_search_update_and_remove(shell: Shell, tmp_path: Path) -> None:
     folder = write_repository(tmp_path / "my-api")
     made = shell.json("index", folder, "--name", "api")
     assert (made["repository"]["status"], made["files"]["added"], made["waiting_for_vectors"]) == ("ready", 5, 0)
@@ -20,7 +21,7 @@ def test_index_search_update_and_unindex(shell: Shell, tmp_path: Path) -> None:
     (folder / "src/routes/api.ts").unlink()
     (updated,) = shell.json("update")
     assert (updated["files"]["removed"], updated["files"]["unchanged"]) == (1, 4)
-    assert shell.json("unindex", "api")["removed"] == ["api"]
+    assert shell.json("remove", "api")["removed"] == ["api"]
     assert shell.json("repos")["repositories"] == []
     assert "trivium index" in shell("repos")
 
@@ -40,8 +41,53 @@ def test_wrong_calls_name_the_way_out(shell: Shell, tmp_path: Path) -> None:
     shell("index", write_repository(tmp_path / "my-api"), "--no-vectors")
     shell("update", "my-app", code=2)
     assert "my-api" in shell.errors
-    shell("unindex", "my-app", code=2)
+    shell("remove", "my-app", code=2)
+    assert "nothing was removed" in shell.errors
+    shell("remove", "--repository", "my-app", code=2)
     assert "my-api" in shell.errors
+
+
+def test_one_repository_that_fails_does_not_keep_the_others_from_their_update(shell: Shell, tmp_path: Path) -> None:
+    for name in ("alpha", "beta", "gamma"):
+        shell("index", write_repository(tmp_path / name), "--no-vectors")
+        (tmp_path / name / "new.py").write_text("def new():\n    return 1\n")
+    (tmp_path / "beta").rename(tmp_path / "gone")
+    said = shell("update", code=1)
+    assert "alpha: 1 added" in said
+    assert "gamma: 1 added" in said
+    assert "beta: " in shell.errors
+    assert "2 brought up to date, 1 failed" in shell.errors
+    status = {row["name"]: row["status"] for row in shell.json("repos")["repositories"]}
+    assert status == {"alpha": "ready", "beta": "error", "gamma": "ready"}
+    rows = json.loads(shell("update", "--json", code=1))
+    assert [row["success"] for row in rows] == [True, True, False]
+    assert (rows[2]["name"], rows[2]["error"]["code"]) == ("beta", "INDEXING_FAILED")
+
+
+def test_remove_takes_documents_and_repositories_and_never_guesses(shell: Shell, tmp_path: Path) -> None:
+    shell("index", write_repository(tmp_path / "my-api"), "--no-vectors")
+    shell(
+        "add",
+        write_repository(tmp_path / "handbook", {"a.md": "# One\n\ntext\n", "docs/b.md": "# Two\n\ntext\n"}),
+        "--no-vectors",
+    )
+    shell("remove", "my-api", "nowhere.md", code=2)
+    assert [row["name"] for row in shell.json("repos")["repositories"]] == ["my-api"]
+    assert "removed 1 document(s), repository my-api" in shell("remove", "my-api", "a.md")
+    assert shell.json("repos")["repositories"] == []
+    assert (tmp_path / "my-api/src/db/users.ts").exists()
+    shell("index", write_repository(tmp_path / "my-api"), "--name", "docs", "--no-vectors")
+    shell("remove", "docs", code=2)
+    assert "--repository docs" in shell.errors
+    assert "repository docs" in shell("remove", "--repository", "docs")
+
+
+def test_no_output_shows_the_token_of_an_address(shell: Shell, data: Path) -> None:
+    said = shell("--verbose", "index", f"http://{USER}:{TOKEN}@127.0.0.1:9/team/api.git", code=2)
+    assert TOKEN not in said + shell.errors
+    assert "git fetch failed" in shell.errors
+    assert TOKEN not in shell("repos", "--json")
+    assert secrets_in(data) == []
 
 
 def test_call_graphs_are_measured(shell: Shell, tmp_path: Path) -> None:

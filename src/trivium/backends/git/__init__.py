@@ -5,9 +5,9 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from trivium.errors import BackendUnavailable, InvalidInput
 from trivium.ports.repositories import Checkout, Credentials
@@ -19,6 +19,11 @@ _PASSWORD = re.compile(r"(\w+://[^/@:\s]+):[^/@\s]+@")
 
 
 class SubprocessGit:
+    def __init__(self, known: Mapping[str, Credentials] | None = None) -> None:
+        """`known`: credentials by `scheme://host`, for requests that bring none of their own. Beyond that, git's own
+        credential helpers are asked."""
+        self._known = dict(known or {})
+
     def fetch(self, url: str, branch: str | None, folder: Path, credentials: Credentials | None) -> None:
         if not (folder / ".git").is_dir():
             shutil.rmtree(folder, ignore_errors=True)
@@ -26,7 +31,7 @@ class SubprocessGit:
             self._run(["init", "--quiet"], folder)
         wanted = f"refs/heads/{branch}" if branch else "HEAD"
         fetched = ["fetch", "--quiet", "--depth", "1", "--force", "--no-tags", "--", url, wanted]
-        self._run(fetched, folder, _header(url, credentials))
+        self._run(fetched, folder, _header(url, credentials or self._known.get(_host(url))))
         self._run(["checkout", "--quiet", "--force", "--detach", "FETCH_HEAD"], folder)
         self._run(["clean", "--quiet", "-ffdx"], folder)
 
@@ -81,6 +86,28 @@ class SubprocessGit:
                 hint="check the address, the branch and your access",
             )
         return done.stdout.strip()
+
+
+def known_credentials(addresses: str) -> dict[str, Credentials]:
+    """`https://user:token@host` addresses, as in git's own store of credentials, by the host each is for."""
+    found: dict[str, Credentials] = {}
+    for number, address in enumerate(addresses.split(), start=1):
+        try:
+            parts = urlsplit(address)
+            secret = Credentials(unquote(parts.username or ""), unquote(parts.password or ""))
+        except ValueError:
+            parts, secret = urlsplit(""), Credentials("", "")
+        if parts.scheme not in ("http", "https") or not parts.hostname or not (secret.user or secret.password):
+            raise InvalidInput(  # without the address: it is a secret
+                f"git_credentials: address {number} is not of the form https://user:token@host", field="git_credentials"
+            )
+        found[_host(address)] = secret
+    return found
+
+
+def _host(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}".lower()
 
 
 def _header(url: str, credentials: Credentials | None) -> dict[str, str]:

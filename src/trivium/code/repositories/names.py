@@ -35,7 +35,8 @@ def read_address(source: str) -> Address:
     folder = Path(written).expanduser().absolute()
     if not folder.is_dir():
         what = "no folder" if folder.exists() else "no such folder"
-        raise InvalidInput(f"source: {what}: {written}", field="source", hint="give a folder, or a URL with ://")
+        shown = written.rpartition("@")[2]  # what stands before it may be a password
+        raise InvalidInput(f"source: {what}: {shown}", field="source", hint="give a folder, or a URL with ://")
     return Address(str(folder.resolve()), folder.resolve())
 
 

@@ -1,4 +1,4 @@
-"""`trivium index`, `repos`, `update`, `unindex`, `watch`: repositories in, up to date, and out."""
+"""`trivium index`, `repos`, `update`, `watch`: repositories in and up to date; `trivium remove` takes them out."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -7,7 +7,7 @@ import typer
 
 from trivium.doors.cli.context import opened
 from trivium.doors.cli.output import bar, complain, emit, note, say
-from trivium.errors import InvalidInput, ModelUnavailable, TriviumError
+from trivium.errors import InvalidInput, ModelUnavailable, NotFound, TriviumError
 
 if TYPE_CHECKING:
     from trivium.app import App
@@ -21,7 +21,6 @@ def register(root: typer.Typer) -> None:
     root.command(epilog="Example: trivium index ~/code/my-api --name my-api")(index)
     root.command(epilog="Example: trivium repos")(repos)
     root.command(epilog="Example: trivium update my-api")(update)
-    root.command(epilog="Example: trivium unindex my-api")(unindex)
     root.command(epilog="Example: trivium watch my-api")(watch)
 
 
@@ -65,30 +64,45 @@ def update(
     vectors: bool = VECTORS,
     as_json: bool = JSON,
 ) -> None:
-    """Bring repositories up to date: fetches git URLs, reads what changed, follows renames, drops what is gone."""
-    reports = []
+    """Bring repositories up to date: fetches git URLs, reads what changed, follows renames, drops what is gone.
+
+    One that fails is reported and stays as it was; the others go on. For private repositories, set
+    TRIVIUM_GIT_CREDENTIALS, or use a credential helper of git's own.
+    """
+    reports: list[IndexReport] = []
+    failures: list[tuple[str, TriviumError]] = []
     with opened() as app:
-        for name in names or [one.name for one in app.code.repositories.all()]:
-            with bar(f"reading {name}", "files", quiet=as_json) as progress:
-                reports.append(app.code.repositories.update(name, progress))
+        wanted = list(dict.fromkeys(names or [one.name for one in app.code.repositories.all()]))
+        for name in wanted:
+            try:
+                with bar(f"reading {name}", "files", quiet=as_json) as progress:
+                    reports.append(app.code.repositories.update(name, progress))
+            except TriviumError as error:
+                failures.append((name, error))
         waiting = _embed(app, as_json) if vectors else app.embedding.pending()
-    if as_json:
-        emit([_for_machines(report, waiting) for report in reports])
-        return
-    for report in reports:
-        _tell(report, waiting, as_json=False)
+    _tell_all(reports, failures, waiting, as_json)
 
 
-def unindex(
-    names: list[str] = typer.Argument(..., help="Repositories, as trivium repos shows them."), as_json: bool = JSON
+def _tell_all(
+    reports: "list[IndexReport]", failures: list[tuple[str, TriviumError]], waiting: int, as_json: bool
 ) -> None:
-    """Forget repositories, with their chunks and graphs. Folders that were indexed in place stay as they are."""
-    with opened() as app:
-        gone = [app.code.repositories.remove(name) for name in names]
     if as_json:
-        emit({"removed": [one.name for one in gone], "chunks": sum(one.chunk_count for one in gone)})
-    else:
-        say(f"removed {', '.join(one.name for one in gone)}: {sum(one.chunk_count for one in gone)} chunks")
+        failed = [_failed_for_machines(name, error) for name, error in failures]
+        emit([_for_machines(report, waiting) for report in reports] + failed)
+    for report in () if as_json else reports:
+        _tell(report, waiting, as_json=False)
+    if len(failures) == 1 and not reports:
+        raise failures[0][1]
+    for name, error in failures:
+        nearest = error.nearest if isinstance(error, NotFound) else ()
+        complain(f"{name}: {error.message}", error.hint, nearest)
+    if failures:
+        note(f"{len(reports)} brought up to date, {len(failures)} failed")
+        raise typer.Exit(1)
+
+
+def _failed_for_machines(name: str, error: TriviumError) -> dict[str, object]:
+    return {"success": False, "name": name, "error": {"code": error.code, "message": error.message, "hint": error.hint}}
 
 
 def watch(

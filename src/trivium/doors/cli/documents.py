@@ -1,4 +1,4 @@
-"""`trivium add`, `trivium remove`: documents in and out."""
+"""`trivium add`, `trivium remove`: documents in, and documents and repositories out."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def register(root: typer.Typer) -> None:
     root.command(epilog="Example: trivium add handbook/ notes.md --exclude 'drafts/*'")(add)
-    root.command(epilog="Example: trivium remove handbook/old.md")(remove)
+    root.command(epilog="Example: trivium remove handbook/old.md; trivium remove my-api")(remove)
 
 
 def add(
@@ -49,16 +49,43 @@ def add(
 
 
 def remove(
-    paths: list[str] = typer.Argument(..., help="Documents or folders, as search shows them or as they lie on disk."),
+    names: list[str] = typer.Argument(
+        ..., help="Documents or folders, as search shows them or as they lie on disk; repositories, by name."
+    ),
+    repository: bool = typer.Option(False, "--repository", help="The names are repositories, whatever else they are."),
     as_json: bool = typer.Option(False, "--json", help="Print a report for machines."),
 ) -> None:
-    """Take documents out, with their chunks and everything that only they supported."""
+    """Take documents or repositories out, with their chunks and everything that only they supported.
+
+    Files on disk stay as they are; only what Trivium cloned itself is deleted.
+    """
     with opened() as app:
-        gone = app.documents.remove(paths)
+        chosen = names if repository else [name for name in names if _is_repository(app, name)]
+        for name in chosen:
+            app.code.repositories.get(name)  # nothing is removed where one of them is unknown
+        documents = [name for name in names if name not in chosen]
+        gone = app.documents.remove(documents) if documents else []
+        left = [app.code.repositories.remove(name) for name in chosen]
+    chunks = sum(file.total_chunks for file in gone) + sum(one.chunk_count for one in left)
     if as_json:
-        emit({"removed": [file.source_file for file in gone], "chunks": sum(file.total_chunks for file in gone)})
-    else:
-        say(f"removed {len(gone)} document(s), {sum(file.total_chunks for file in gone)} chunk(s)")
+        emit({"removed": [file.source_file for file in gone] + [one.name for one in left], "chunks": chunks})
+        return
+    parts = [f"{len(gone)} document(s)"] if gone else []
+    parts += [f"repository {one.name}" for one in left]
+    say(f"removed {', '.join(parts)}, {chunks} chunk(s)")
+
+
+def _is_repository(app: "App", name: str) -> bool:
+    """Whether a bare word means a repository. One that may also mean documents is an error, not a guess."""
+    if name not in {one.name for one in app.code.repositories.all()}:
+        return False
+    if any(file.source_file.split("/")[0] == name for file in app.documents.files()):
+        raise InvalidInput(
+            f"{name} is a repository, and documents go by that name, too; nothing was removed",
+            field="names",
+            hint=f"trivium remove --repository {name}; or the documents by their paths",
+        )
+    return True
 
 
 def _embed(app: "App", quiet: bool) -> int:

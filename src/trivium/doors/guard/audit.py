@@ -17,7 +17,8 @@ _SECRET_NAME = re.compile(r"(?i)pass(word|phrase)?|secret|token|api_?key|credent
 _SECRET_VALUE = re.compile(
     r"\b(trv_[0-9a-f]{12}_|sk-|ghp_|github_pat_|xox[abp]-)[\w-]{8,}|(?i:bearer)\s+[\w.~+/-]{8,}=*"
 )
-_URL_PASSWORD = re.compile(r"(?<=://)([^/\s:@]*):[^/\s@]+(?=@)")
+# `user:token@` in an address, with or without a scheme; a token may also stand where the user's name does
+_URL_LOGIN = re.compile(r"(?<=://)[^/\s]+(?=@)|(?<!\S)[^\s/@:]+:[^\s/]+(?=@)")
 
 
 class Audit:
@@ -69,6 +70,6 @@ def _clean(name: str, value: Any) -> Any:
     if isinstance(value, str):
         if _SECRET_NAME.search(name):
             return f"…{value[-4:]}" if len(value) > 8 else "…"
-        text = _URL_PASSWORD.sub(r"\1:…", _SECRET_VALUE.sub("…", value[: 4 * _LONGEST_VALUE]))
+        text = _URL_LOGIN.sub("…", _SECRET_VALUE.sub("…", value[: 4 * _LONGEST_VALUE]))
         return text if len(text) <= _LONGEST_VALUE else text[:_LONGEST_VALUE] + "…"
     return value
