@@ -123,10 +123,12 @@ class App:
         from trivium.backends.sqlite.code_joins import SqliteJoins
         from trivium.backends.sqlite.code_patches import SqliteGraphPatches
         from trivium.backends.sqlite.code_repositories import SqliteFacts, SqliteRepositories
+        from trivium.backends.sqlite.code_scip import SqliteScip
         from trivium.backends.sqlite.database import Database
         from trivium.code.joined.keep import JoinRepositories
         from trivium.code.repositories.index import IndexRepositories, Outside
         from trivium.code.repositories.room import Code
+        from trivium.code.scip.indexes import ScipIndexes
 
         self._facts = SqliteFacts(Database(self.data / "code-facts.db", durable=False))
         store = SqliteRepositories(self.database)
@@ -138,6 +140,7 @@ class App:
             atomically=self.database.transaction,
             try_lock=self.opened.lock("code").try_hold,
             catch_up=self.follower.catch_up,
+            scip=ScipIndexes(SqliteScip(self.database)),
             join=JoinRepositories(store, self._facts, SqliteJoins(self.database)).refresh,
             chunk_tokens=self.settings.chunk_tokens,
         )

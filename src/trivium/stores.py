@@ -4,12 +4,15 @@ It stands below app.py and guard_stores.py, which both need it, and imports a dr
 """
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from trivium.errors import InvalidInput
+from trivium.ports.embedding_queue import EmbeddingQueue
 from trivium.ports.sql import SqlDatabase, SqlTables
+from trivium.ports.vectors import VectorIndex
+from trivium.ports.vendor_graph import ExtractionQueue
 from trivium.settings import Settings
 
 if TYPE_CHECKING:
@@ -50,6 +53,47 @@ def open_log(settings: Settings) -> Store:
     if is_postgres(settings.store):
         return _postgres(settings, durable=False, takes_turns=False)
     return _sqlite(settings, "guard.db", durable=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Jobs:
+    """What waits for a worker. Embedded, one process at a time works on each queue; on a database server all share."""
+
+    embedding: EmbeddingQueue
+    extraction: ExtractionQueue
+    alone: Callable[[str], Callable[[], AbstractContextManager[bool]]]
+    close: Callable[[], None] = lambda: None
+
+
+def _together() -> AbstractContextManager[bool]:
+    return nullcontext(True)
+
+
+def open_jobs(store: Store) -> Jobs:
+    from trivium.backends.sqlite.embeddings import SqliteEmbeddingQueue
+    from trivium.backends.sqlite.vendor_queue import SqliteExtractionQueue
+
+    embedding, extraction = SqliteEmbeddingQueue(store.database), SqliteExtractionQueue(store.database)
+    if store.postgres is None:
+        return Jobs(embedding, extraction, lambda name: store.lock(name).try_hold)
+    from trivium.backends.postgres.jobs import Leases, SharedEmbeddingQueue, SharedExtractionQueue
+
+    leases = Leases(store.postgres)
+    return Jobs(
+        SharedEmbeddingQueue(embedding, embedding.waiting, store.postgres, leases),
+        SharedExtractionQueue(extraction, extraction.requeue, extraction.waiting, store.postgres, leases),
+        lambda _: _together,
+        leases.close,
+    )
+
+
+def open_pgvector(store: Store, name: str, dimension: int) -> VectorIndex | None:
+    """None where the database is no server, or one without pgvector: then every node keeps an index of its own."""
+    if store.postgres is None:
+        return None
+    from trivium.backends.postgres.vectors import PgVectorIndex, has_pgvector
+
+    return PgVectorIndex(store.postgres, name, dimension) if has_pgvector(store.postgres) else None
 
 
 def _is_foreign(settings: Settings) -> bool:

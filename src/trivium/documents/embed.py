@@ -42,8 +42,9 @@ class EmbedChunks:
         while (waiting := self.pending()) and not (stop and stop.is_set()):
             progress(max(total - waiting, 0), total, "")
             with self._alone() as mine:
-                done += self._batch() if mine else 0
-            if not mine:
+                taken = self._batch() if mine else 0
+            done += taken
+            if not taken:  # others are at what still waits
                 time.sleep(POLL_S)
         self._follower.catch_up()
         progress(total, total, "")
@@ -52,6 +53,8 @@ class EmbedChunks:
     def _batch(self) -> int:
         model = self._embedder.model
         waiting = self._queue.take(model, BATCH)
+        if not waiting:
+            return 0
         texts = self._passages(waiting)
         hashes = [[_hash(text) for text in passages] for passages in texts]
         known = self._queue.cached(model, sorted({digest for row in hashes for digest in row}))

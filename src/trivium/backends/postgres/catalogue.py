@@ -19,7 +19,8 @@ _KEYS = (
     " AND indpred IS NULL GROUP BY indexrelid, indisprimary ORDER BY indisprimary DESC, indexrelid"
 )
 _TABLES = (
-    "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace ORDER BY oid"
+    "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace"
+    " AND relname NOT LIKE 'vector\\_index%' ORDER BY oid"
 )
 
 

@@ -200,6 +200,17 @@ class PgVectorIndex:
         return ids.astype(np.int64), scores.astype(np.float32)
 
 
+def has_pgvector(database: PostgresDatabase) -> bool:
+    """Whether the extension is there, or can be created, in a version with half-precision vectors."""
+    with database.read() as db:
+        row = db.execute(
+            "SELECT to_regtype('halfvec') IS NOT NULL OR EXISTS (SELECT 1 FROM pg_available_extensions WHERE name ="
+            " 'vector' AND string_to_array(default_version, '.')::integer[] >= '{0,7}'"
+            " AND has_database_privilege(current_database(), 'CREATE'))"
+        ).fetchone()
+    return bool(row[0])
+
+
 def _written(query: Vector) -> str:
     return "[" + ",".join(map(str, query.astype(np.float16).tolist())) + "]"
 

@@ -3,7 +3,8 @@
 A vector is kept once per text and model, whatever chunks use it: that makes this both the cache and the store.
 """
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -11,6 +12,11 @@ from trivium.backends.sqlite.changes import search_header
 from trivium.model.embedding import EmbeddingModel, Vector
 from trivium.ports.embedding_queue import Waiting
 from trivium.ports.sql import SqlConnection, SqlDatabase
+
+_WAITING = (
+    "SELECT chunk_id, stamp, title, context_header, text FROM embedding_queue JOIN chunks USING (chunk_id)"
+    " JOIN documents USING (document_id) WHERE model_id = ?"
+)
 
 
 class SqliteEmbeddingQueue:
@@ -26,15 +32,15 @@ class SqliteEmbeddingQueue:
 
     def take(self, model: EmbeddingModel, limit: int) -> list[Waiting]:
         with self._database.read() as db:
-            rows = db.execute(
-                "SELECT chunk_id, stamp, title, context_header, text FROM embedding_queue JOIN chunks USING (chunk_id)"
-                " JOIN documents USING (document_id) WHERE model_id = ? ORDER BY chunk_id LIMIT ?",
-                (_find(db, model), limit),
-            ).fetchall()
-        return [
-            Waiting(chunk_id, stamp, search_header(title, header), text)
-            for chunk_id, stamp, title, header, text in rows
-        ]
+            rows = db.execute(f"{_WAITING} ORDER BY chunk_id LIMIT ?", (_find(db, model), limit)).fetchall()
+        return _waiting(rows)
+
+    def waiting(self, model: EmbeddingModel, chunk_ids: Sequence[int]) -> list[Waiting]:
+        """Those of these chunks that wait, by id."""
+        only = " AND chunk_id IN (SELECT value FROM json_each(?)) ORDER BY chunk_id"
+        with self._database.read() as db:
+            rows = db.execute(_WAITING + only, (_find(db, model), json.dumps(list(chunk_ids)))).fetchall()
+        return _waiting(rows)
 
     def cached(self, model: EmbeddingModel, hashes: Sequence[bytes]) -> dict[bytes, Vector]:
         with self._database.read() as db:
@@ -101,6 +107,12 @@ class SqliteModelRegister:
             stale = "SELECT model_id FROM models WHERE tracked = 0"
             db.execute(f"DELETE FROM passages WHERE model_id IN ({stale})")
             return db.execute(f"DELETE FROM embeddings WHERE model_id IN ({stale})").rowcount
+
+
+def _waiting(rows: Iterable[tuple[int, int, str, str, str]]) -> list[Waiting]:
+    return [
+        Waiting(chunk_id, stamp, search_header(title, header), text) for chunk_id, stamp, title, header, text in rows
+    ]
 
 
 def _find(db: SqlConnection, model: EmbeddingModel) -> int | None:

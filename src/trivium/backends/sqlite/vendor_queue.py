@@ -26,13 +26,18 @@ class SqliteExtractionQueue:
         return int(waiting + stale)
 
     def take(self, extractor: str, limit: int) -> list[WaitingChunk]:
-        self._requeue(extractor)
+        self.requeue(extractor)
+        with self._database.read() as db:
+            rows = db.execute("SELECT chunk_id FROM extraction_queue ORDER BY chunk_id LIMIT ?", (limit,)).fetchall()
+        return self.waiting([row[0] for row in rows])
+
+    def waiting(self, chunk_ids: Sequence[int]) -> list[WaitingChunk]:
         with self._database.read() as db:
             rows = db.execute(
                 "SELECT c.chunk_id, c.document_id, c.text, d.title, d.metadata, c.chunk_index = 0"
-                " FROM (SELECT chunk_id FROM extraction_queue ORDER BY chunk_id LIMIT ?) q"
-                " JOIN chunks c USING (chunk_id) JOIN documents d USING (document_id) ORDER BY c.chunk_id",
-                (limit,),
+                " FROM chunks c JOIN documents d USING (document_id)"
+                " WHERE c.chunk_id IN (SELECT value FROM json_each(?)) ORDER BY c.chunk_id",
+                (json.dumps(list(chunk_ids)),),
             ).fetchall()
         return [WaitingChunk(row[0], row[1], row[2], row[3], json.loads(row[4]), bool(row[5])) for row in rows]
 
@@ -70,7 +75,7 @@ class SqliteExtractionQueue:
             if batches:
                 touch(db)
 
-    def _requeue(self, extractor: str) -> None:
+    def requeue(self, extractor: str) -> None:
         """What another extractor found is taken back, and its chunks wait again."""
         with self._database.read() as db:
             stale = db.execute("SELECT 1 FROM extracted WHERE extractor <> ? LIMIT 1", (extractor,)).fetchone()

@@ -41,14 +41,17 @@ class ExtractChunks:
         while (waiting := self.pending()) and not (stop and stop.is_set()):
             progress(max(total - waiting, 0), total, "")
             with self._alone() as mine:
-                done += self._batch() if mine else 0
-            if not mine:
+                taken = self._batch() if mine else 0
+            done += taken
+            if not taken:  # others are at what still waits
                 time.sleep(POLL_S)
         progress(total, total, "")
         return done
 
     def _batch(self) -> int:
         waiting = self._queue.take(self._extractor.name, BATCH)
+        if not waiting:
+            return 0
         hashes = {chunk.chunk_id: _hash(chunk.text) for chunk in waiting}
         known = self._queue.cached(self._extractor.name, sorted(set(hashes.values())))
         missing = {hashes[c.chunk_id]: c.text for c in waiting if hashes[c.chunk_id] not in known}
