@@ -18,7 +18,8 @@ from trivium.code.symbols import SymbolTable
 from trivium.code.typed_calls import TypedProgram
 from trivium.model.code import CodeGraph, Edge, Symbol
 
-MOST_OPS = 12_000  # of neighbours: about 5 % of Django
+MOST_OPS = 12_000  # of the changed files and their neighbours: about 5 % of Django …
+LEAST_OPS = 4_000  # … but so much of the neighbours in any case
 MAX_HOPS = 3
 _NO_BODY = ops.Function("", ops.MODULE, 0, 1, (), 0, (), -1, -1, False, False, 0, ())
 
@@ -88,18 +89,20 @@ class Surroundings:
     def _with_neighbours(self, read: Read) -> list[ops.FileFacts]:
         """The changed files, what they import (read as far as MOST_OPS goes), and all others by name."""
         known = dict(self.known)
-        level, weight, met = list(self.changed), 0, set(self.own)
+        level, met = list(self.changed), set(self.own)
+        room = max(MOST_OPS - _weight(self.changed), LEAST_OPS)
         for _ in range(MAX_HOPS):
             wanted = [path for path in self._imported(level) if path not in met]
             met.update(wanted)
             level = []
             for start in range(0, len(wanted), 4):
-                level += read(wanted[start : start + 4])
-                weight += sum(len(f.ops) for facts in level[-4:] for f in facts.functions)
-                if weight > MOST_OPS:
+                some = read(wanted[start : start + 4])
+                level += some
+                room -= _weight(some)
+                if room < 0:
                     break
             known.update((facts.path, facts) for facts in level)
-            if weight > MOST_OPS:
+            if room < 0:
                 break
         return [known[path] for path in sorted(known)]
 
@@ -113,6 +116,10 @@ class Surroundings:
                     numbers = linked.files(self._numbers[facts.path], written)
                     found.update((linked.units[n].path, None) for n in numbers)
         return list(found)
+
+
+def _weight(files: Sequence[ops.FileFacts]) -> int:
+    return sum(len(function.ops) for facts in files for function in facts.functions)
 
 
 def _only(own: Collection[str], symbols: SymbolTable, edges: EdgeSet) -> CodeGraph:

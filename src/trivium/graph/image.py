@@ -20,6 +20,7 @@ class GraphImage:
 
     ids: list[str]  # of symbols and of the ends of edges, in order: a node's number is its place
     numbers: dict[str, int]
+    at: list[Symbol]  # by number
     links: Links
     kinds: Numbers
     edges: list[Edge]
@@ -63,8 +64,9 @@ class GraphImage:
         """The last step of making an image: `ids`, `numbers` and `symbols` are there."""
         self.kinds = kinds
         self.links = Links(sources, targets, ranks, inner)
-        self._at = [self.symbols.get(key, NOWHERE) for key in self.ids]
-        self._known = np.fromiter((symbol is not NOWHERE for symbol in self._at), np.bool_, len(self.ids))
+        if not hasattr(self, "at"):
+            self.at = [self.symbols.get(key, NOWHERE) for key in self.ids]
+        self._known = np.array([symbol is not NOWHERE for symbol in self.at], np.bool_)
         self._all_known = bool(self._known.all())
 
     @staticmethod
@@ -80,7 +82,7 @@ class GraphImage:
         return [(number, number + 1), (int(first[number]), int(end[number]))]
 
     def in_file(self, file_id: str) -> list[Symbol]:
-        found = [s for first, end in self.ranges_of(file_id) for s in self._at[first:end]]
+        found = [s for first, end in self.ranges_of(file_id) for s in self.at[first:end]]
         return [s for s in found if s is not NOWHERE]
 
     # edges of some symbols
@@ -135,7 +137,7 @@ class GraphImage:
     def _steps(self, levels: Sequence[Level], first: int, end: int) -> list[Step]:
         """Only of the levels that are shown is it found out by which edges they were reached."""
         found: list[Step] = []
-        at, edges = self._at, self.edges
+        at, edges = self.at, self.edges
         for distance, level in enumerate(levels, start=1):
             if first < level.nodes.size and end > 0:
                 shown = slice(max(first, 0), max(end, 0))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from trivium.graph.image import GraphImage, inner_ranges
+from trivium.graph.image import NOWHERE, GraphImage, inner_ranges
 from trivium.graph.links import Numbers
 from trivium.model.code import BlindSpots, Edge, Symbol
 
@@ -65,6 +65,8 @@ def _put_edges(image: GraphImage, new: GraphImage, states: Sequence[FileState]) 
     ends = {end for e in come for end in (e.source, e.target)} | {s.symbol_id for x in states for s in x.symbols}
     added = sorted(end for end in ends if end not in image.numbers)
     moved = _insert_ids(image, new, added)
+    for symbol in [s for state in states for s in (*image.in_file(state.file_id), *state.symbols)]:
+        new.at[new.numbers[symbol.symbol_id]] = new.symbols.get(symbol.symbol_id, NOWHERE)
     keep = np.ones(len(image.edges), np.bool_)
     for state in states:
         for first, end in image.ranges_of(state.file_id):
@@ -85,6 +87,7 @@ def _put_edges(image: GraphImage, new: GraphImage, states: Sequence[FileState]) 
 
 def _insert_ids(image: GraphImage, new: GraphImage, added: Sequence[str]) -> Numbers:
     """Puts new ids into their places; answers the new number of every old one."""
+    new.at = list(image.at)
     if not added:
         new.ids, new.numbers = image.ids, image.numbers
         return np.arange(len(image.ids))
@@ -92,7 +95,8 @@ def _insert_ids(image: GraphImage, new: GraphImage, added: Sequence[str]) -> Num
     new.ids = list(image.ids)
     for shift, (place, key) in enumerate(zip(places, added, strict=True)):
         new.ids.insert(place + shift, key)
-    new.numbers = {key: number for number, key in enumerate(new.ids)}
+        new.at.insert(place + shift, NOWHERE)
+    new.numbers = dict(zip(new.ids, range(len(new.ids)), strict=True))
     before = np.arange(len(image.ids))
     return before + np.searchsorted(places, before, side="right")
 

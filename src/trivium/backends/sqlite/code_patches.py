@@ -48,21 +48,24 @@ class SqliteGraphPatches:
 
 def _remove(db: SqlConnection, name: str, path: str) -> None:
     """Edges that other files have with it stay: they are found out of date, or not, by the next whole analysis."""
-    db.execute("DELETE FROM code_symbols WHERE repository = ? AND path = ?", (name, path))
-    keys = [row[:3] for row in _leaving(db, name, path, "source, target, relationship, repository") if row[3] == name]
+    for where, given in _ranges(name, path, "symbol_id"):
+        db.execute(f"DELETE FROM code_symbols WHERE {where}", given)
+    columns = "source, target, relationship, repository"
+    keys = [row[:3] for row in _select(db, "code_edges", columns, name, path, "source") if row[3] == name]
     db.executemany("DELETE FROM code_edges WHERE source = ? AND target = ? AND relationship = ?", keys)
 
 
-def _leaving(db: SqlConnection, name: str, path: str, columns: str) -> list[Any]:
-    """Edges that leave a file or anything in it: two ranges of the key, not a scan of the repository's edges."""
+def _ranges(name: str, path: str, key: str) -> list[tuple[str, tuple[str, ...]]]:
+    """A file and all that is in it: two ranges of a primary key, not a scan of the repository."""
     own = symbol_id(name, path)
     inner = inner_prefix(own)
     end = inner[:-1] + chr(ord(inner[-1]) + 1)
-    query = f"SELECT {columns} FROM code_edges WHERE"
-    return [
-        *db.execute(f"{query} source = ?", (own,)),
-        *db.execute(f"{query} source >= ? AND source < ?", (inner, end)),
-    ]
+    return [(f"{key} = ?", (own,)), (f"{key} >= ? AND {key} < ?", (inner, end))]
+
+
+def _select(db: SqlConnection, table: str, columns: str, name: str, path: str, key: str) -> list[Any]:
+    parts = _ranges(name, path, key)
+    return [row for where, given in parts for row in db.execute(f"SELECT {columns} FROM {table} WHERE {where}", given)]
 
 
 def patches_since(db: SqlConnection, seen: int) -> tuple[int, list[tuple[str, str]]]:
@@ -73,9 +76,8 @@ def patches_since(db: SqlConnection, seen: int) -> tuple[int, list[tuple[str, st
 
 def read_files(db: SqlConnection, files: Sequence[tuple[str, str]]) -> Iterator[FileState]:
     for name, path in files:
-        edges = [Edge(*row) for row in _leaving(db, name, path, _EDGE)]
-        rows = db.execute(f"SELECT {_SYMBOL} FROM code_symbols WHERE repository = ? AND path = ?", (name, path))
-        symbols = [Symbol(*row) for row in rows]
+        edges = [Edge(*row) for row in _select(db, "code_edges", _EDGE, name, path, "source")]
+        symbols = [Symbol(*row) for row in _select(db, "code_symbols", _SYMBOL, name, path, "symbol_id")]
         for package in sorted({e.target for e in edges if e.target.startswith("symbol:package:")}):
             row = db.execute(f"SELECT {_SYMBOL} FROM code_symbols WHERE symbol_id = ?", (package,)).fetchone()
             symbols += [Symbol(*row)] if row else []

@@ -230,17 +230,16 @@ class IndexRepositories:
         if changed is None:
             return None
         view = QuickView(done.name, look, changed, self._facts, self._graph)
-        done = self._show_changed(done, changed, view.imports())
+        self._patches.apply(done, view.imports(), [])
+        done = self._show_chunks(done, changed)
         patch = view.calls()
         done = replace(done, index_duration_ms=_since(started))
         self._patches.apply(done, patch, [])
         updated = len(changed)
         return IndexReport(done, 0, updated, 0, 0, count - updated, len(patch.edges), tuple(look.left_out))
 
-    def _show_changed(self, done: Repository, changed: Sequence[Changed], patch: GraphPatch) -> Repository:
-        """Symbols and imports of the changed files, and their chunks, in one step."""
-        paths = [one.source.path for one in changed]
-        before = self._store.files(done.name, paths)
+    def _show_chunks(self, done: Repository, changed: Sequence[Changed]) -> Repository:
+        before = self._store.files(done.name, [one.source.path for one in changed])
         files, drafts = describe_changed(
             done.name, changed, self._outside.tokens, self._outside.chunk_tokens, done.last_indexed
         )
@@ -249,7 +248,7 @@ class IndexRepositories:
         done = replace(done, chunk_count=done.chunk_count + chunks, function_count=functions)
         with self._outside.atomically():
             self._outside.documents.save(drafts)
-            self._patches.apply(done, patch, files)
+            self._patches.apply(done, GraphPatch((), (), (), ()), files)
         return done
 
     def _wholly(
