@@ -10,7 +10,7 @@ import numpy as np
 
 from training import sets
 from training.sets import LABELS
-from trivium.backends.onnx_extract.decoding import _softmax
+from trivium.backends.onnx_extract.decoding import softmax
 from trivium.backends.onnx_extract.encoding import batches
 from trivium.backends.onnx_extract.extractor import OnnxExtractor
 
@@ -22,7 +22,7 @@ def log_chances(model: OnnxExtractor, texts: list[str]) -> list[np.ndarray]:
     for rows in batches(encoded):
         scores, _ = model._scores([encoded[row] for row in rows])
         for place, row in enumerate(rows):
-            found[row] = np.log(_softmax(scores[place, encoded[row].firsts]) + 1e-9)
+            found[row] = np.log(softmax(scores[place, encoded[row].firsts]) + 1e-9)
     return found
 
 

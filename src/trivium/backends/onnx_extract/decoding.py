@@ -1,7 +1,7 @@
 """Scores to mentions: the best label path under the learned transitions, for a whole batch at once."""
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +30,50 @@ def best_paths(scores: Floats, counts: npt.NDArray[np.int64], transitions: Float
     return paths
 
 
+@dataclass(frozen=True, slots=True)
+class Lattice:
+    """All label paths of a batch, weighed: what is needed to say how likely a part of a path is.
+
+    `steps` are the weights of the labels at each unit, already divided by the unit's share, so that `ahead` (weight of
+    everything up to a unit) and `behind` (of everything after it) stay near one.
+    """
+
+    steps: Floats
+    ahead: Floats
+    behind: Floats
+    moves: Floats
+
+    def chance(self, row: int, first: int, last: int, path: Sequence[int], inside: int | None, count: int) -> float:
+        """Of exactly these units with these labels: the path from `first` to `last`, not going on with `inside`."""
+        weight = float(self.ahead[row, first, path[first]])
+        for unit in range(first + 1, last + 1):
+            weight *= float(self.moves[path[unit - 1], path[unit]] * self.steps[row, unit, path[unit]])
+        if last + 1 >= count:
+            return weight
+        after = self.moves[path[last]] * self.steps[row, last + 1] * self.behind[row, last + 1]
+        return weight * float(after.sum() - (after[inside] if inside is not None else 0.0))
+
+
+def lattice(scores: Floats, counts: npt.NDArray[np.int64], transitions: Floats) -> Lattice:
+    """Forward and backward over (batch, units, labels)."""
+    batch, units, _ = scores.shape
+    weights = np.exp(scores - scores.max(-1, keepdims=True))
+    moves = np.exp(transitions)
+    ahead, behind = np.empty_like(weights), np.ones_like(weights)
+    shares = np.ones((batch, units, 1), np.float32)
+    now = weights[:, 0] * moves[0]
+    for unit in range(units):
+        now = now if unit == 0 else (now @ moves) * weights[:, unit]
+        shares[:, unit] = np.maximum(now.sum(-1, keepdims=True), 1e-30)
+        now = now / shares[:, unit]
+        ahead[:, unit] = now
+    steps = weights / shares
+    for unit in range(units - 1, 0, -1):
+        before = (steps[:, unit] * behind[:, unit]) @ moves.T
+        behind[:, unit - 1] = np.where((unit < counts)[:, None], before, 1.0)
+    return Lattice(steps, ahead, behind, moves)
+
+
 def mentions_of(
     encoded: Sequence[Encoded], scores: Floats, labels: Sequence[str], transitions: Floats
 ) -> list[tuple[list[Mention], list[tuple[int, int]]]]:
@@ -40,13 +84,12 @@ def mentions_of(
         firsts[row, : counts[row]] = item.firsts
     by_unit = np.take_along_axis(scores, firsts[..., None], 1)
     paths = best_paths(by_unit, counts, transitions)
-    chances = _softmax(by_unit)
-    certain = np.take_along_axis(chances, paths[..., None], 2)[..., 0]
-    return [_row(item, paths[row, : counts[row]].tolist(), certain[row], labels) for row, item in enumerate(encoded)]
+    weighed = lattice(by_unit, counts, transitions)
+    return [_row(item, paths[row, : counts[row]].tolist(), weighed, row, labels) for row, item in enumerate(encoded)]
 
 
 def _row(
-    item: Encoded, path: list[int], certain: npt.NDArray[Any], labels: Sequence[str]
+    item: Encoded, path: list[int], weighed: Lattice, row: int, labels: Sequence[str]
 ) -> tuple[list[Mention], list[tuple[int, int]]]:
     spans: list[tuple[int, int]] = []
     kinds: list[str] = []
@@ -57,18 +100,15 @@ def _row(
             kinds.append(name[2:])
         elif name[0] == "I":
             spans[-1] = (spans[-1][0], unit)
-    mentions = [
-        Mention(
-            item.units[first][0],
-            item.units[last][1],
-            next(known for known in ENTITY_TYPES if known == kind),
-            round(float(np.exp(np.log(certain[first : last + 1] + 1e-9).mean())), 4),
-        )
-        for (first, last), kind in zip(spans, kinds, strict=True)
-    ]
+    mentions = []
+    for (first, last), kind in zip(spans, kinds, strict=True):
+        chance = weighed.chance(row, first, last, path, labels.index(f"I-{kind}"), len(path))
+        entity_type = next(known for known in ENTITY_TYPES if known == kind)
+        start, end = item.units[first][0], item.units[last][1]
+        mentions.append(Mention(start, end, entity_type, round(min(max(chance, 0.0), 1.0), 4)))
     return mentions, spans
 
 
-def _softmax(values: Floats) -> Floats:
+def softmax(values: Floats) -> Floats:
     shifted = np.exp(values - values.max(-1, keepdims=True))
     return np.asarray(shifted / shifted.sum(-1, keepdims=True), np.float32)
