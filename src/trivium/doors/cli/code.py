@@ -14,11 +14,12 @@ if TYPE_CHECKING:
     from trivium.code.repositories.index import IndexReport
 
 VECTORS = typer.Option(True, "--vectors/--no-vectors", help="Wait for the vectors, or leave them for later.")
+SETTLE_MS = 3_000  # without a change, before all calls are solved anew
 JSON = typer.Option(False, "--json", help="For machines.")
 
 
 def register(root: typer.Typer) -> None:
-    root.command(epilog="Example: trivium index ~/code/my-api --name my-api")(index)
+    root.command(epilog="Example: trivium index ~/code/my-api --name my-api --scip index.scip")(index)
     root.command(epilog="Example: trivium repos")(repos)
     root.command(epilog="Example: trivium update my-api")(update)
     root.command(epilog="Example: trivium watch my-api")(watch)
@@ -28,13 +29,22 @@ def index(
     source: str = typer.Argument(..., help="A folder, or a git URL.", metavar="PATH|GIT-URL"),
     name: str | None = typer.Option(None, help="What to call it; default: the last part of the path or URL."),
     branch: str | None = typer.Option(None, help="Branch of a git URL; default: the remote's own."),
+    scip: list[Path] = typer.Option(
+        [], exists=True, dir_okay=False, help="SCIP index of these files, made by a compiler; may be repeated."
+    ),
     vectors: bool = VECTORS,
     as_json: bool = JSON,
 ) -> None:
-    """Take a repository in: code search and the dependency graph. Again: what changed since."""
+    """Take a repository in: code search and the dependency graph. Again: what changed since.
+
+    A SCIP index (from scip-typescript, scip-python, rust-analyzer …) resolves the files it covers until they change.
+    """
+    from trivium.code.scip.indexes import read_index
+
+    indexes = [read_index(path.read_bytes(), path.name) for path in scip]
     with opened() as app:
         with bar("reading", "files", quiet=as_json) as progress:
-            report = app.code.repositories.index(source, name, branch, progress)
+            report = app.code.repositories.index(source, name, branch, progress, indexes)
         waiting = _embed(app, as_json) if vectors else app.embedding.pending()
     _tell(report, waiting, as_json)
 
@@ -117,12 +127,23 @@ def watch(
         if repository.is_cloned:
             raise InvalidInput(f"{name} comes from a git URL", field="name", hint=f"trivium update {name}")
         note(f"watching {repository.location}; stop with Ctrl-C")
-        for _ in changes(Path(repository.location), debounce=wait_ms, raise_interrupt=False):
+        root = Path(repository.location)
+        for changed in changes(
+            root, debounce=wait_ms, raise_interrupt=False, rust_timeout=SETTLE_MS, yield_on_timeout=True
+        ):
             try:
-                report = app.code.repositories.update(name)
-                _tell(report, _embed(app, quiet=True), as_json=False)
+                _follow(app, name, [Path(path).relative_to(root).as_posix() for _, path in changed])
             except TriviumError as error:
                 complain(error.message, error.hint)  # the next change may be better
+
+
+def _follow(app: "App", name: str, touched: list[str]) -> None:
+    """Shows what was touched; in a quiet moment, brings up to date what depends on it elsewhere."""
+    if touched:
+        report = app.code.repositories.update(name, touched=touched, settle=False)
+        _tell(report, _embed(app, quiet=True), as_json=False)
+    elif not app.code.repositories.is_settled(name):
+        app.code.repositories.update(name)
 
 
 def _embed(app: "App", quiet: bool) -> int:
@@ -159,5 +180,7 @@ def _tell(report: "IndexReport", waiting: int, as_json: bool) -> None:
     files = ", ".join(f"{number} {word}" for word, number in counts.items() if number) or "no files"
     one = report.repository
     say(f"[bold]{escape(one.name)}[/]: {files}; {one.function_count} functions, {one.chunk_count} chunks")
+    if report.scip_files:
+        say(f"{report.scip_files} files resolved by a SCIP index")
     if waiting:
         note(f"{waiting} chunks still wait for their vectors")
