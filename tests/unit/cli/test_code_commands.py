@@ -118,13 +118,13 @@ def test_watching_reads_every_change_and_survives_a_bad_one(
     folder = write_repository(tmp_path / "my-api")
     shell("index", folder)
 
-    def changes(watched: Path, **_: object) -> Iterator[set[str]]:
+    def changes(watched: Path, **_: object) -> Iterator[set[tuple[int, str]]]:
         assert watched == folder
         (folder / "src").rename(tmp_path / "away")
-        yield set()
+        yield {(3, str(folder / "src"))}
         (tmp_path / "away").rename(folder / "src")
         (folder / "src/new.py").write_text("def new():\n    return 1\n")
-        yield set()
+        yield {(1, str(folder / "src/new.py"))}
 
     monkeypatch.setattr("watchfiles.watch", changes)
     assert "1 added, 5 unchanged" in shell("watch", "my-api")
