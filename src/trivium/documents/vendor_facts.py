@@ -25,7 +25,7 @@ from trivium.ports.vendor_graph import FactBatch, LinkDraft, MentionDraft, Named
 
 MOST_FACTS = 500
 ASSERTED = 0.9  # what an agent says it has read, unless it says how sure it is
-_ONE_WAY = frozenset({"ACQUIRED", "SUBSIDIARY_OF", "OWNED_BY", "WORKS_FOR", "PRODUCES"})
+ONE_WAY = frozenset({"ACQUIRED", "SUBSIDIARY_OF", "OWNED_BY", "WORKS_FOR", "PRODUCES"})
 _COLUMNS = ("source", "source_type", "relationship_type", "target", "target_type", "confidence")
 
 
@@ -159,7 +159,7 @@ class CheckedFacts:
             source, target = key_of(fact.source, fact.source_type), key_of(fact.target, fact.target_type or "ORG")
             if could_be_one(source, target) and fact.source_type == fact.target_type:
                 raise InvalidInput(f"{fact.source!r} cannot have a relationship with itself", field="target")
-            if fact.relationship_type in _ONE_WAY:
+            if fact.relationship_type in ONE_WAY:
                 if (target.base, fact.relationship_type, source.base) in directed:
                     raise Conflict(
                         f"contradictory facts: {fact.relationship_type} runs both ways between"

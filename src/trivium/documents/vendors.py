@@ -11,9 +11,9 @@ from typing import Any
 
 from trivium.documents.extract.names import compact
 from trivium.documents.extract.resolve import key_of
-from trivium.documents.vendor_facts import CheckedFacts, Fact, fact_text, facts_from_file
+from trivium.documents.vendor_facts import ONE_WAY, CheckedFacts, Fact, fact_text, facts_from_file
 from trivium.documents.vendors_check import Provenance, check_provenance
-from trivium.errors import InvalidInput, NotFound
+from trivium.errors import Conflict, InvalidInput, NotFound
 from trivium.model.chunk import Piece
 from trivium.model.filters import Equals
 from trivium.model.vendor import (
@@ -29,6 +29,7 @@ from trivium.ports.vendor_graph import Proof, Recorded, VendorFacts, VendorGraph
 
 SNIPPET = 200
 SUGGESTIONS = 5
+STATED = 500  # relationships of an entity that a new fact is held against, surest first
 IMPORT_ROOT = "vendors import"
 
 
@@ -155,6 +156,8 @@ class Vendors:
         """Records what an agent has read, all or nothing; answers what was new and how many facts came twice."""
         checked = CheckedFacts(facts)
         self._demand_proof(checked)
+        for fact in checked.facts:
+            self._refuse_reversal(fact)
         return self._facts.record(checked.batch("agent")), checked.duplicates
 
     def retract_facts(self, facts: Sequence[Fact]) -> int:
@@ -210,6 +213,30 @@ class Vendors:
                     field="facts",
                     hint="name the chunk the fact was read in, and spell names as it does",
                 )
+
+    def _refuse_reversal(self, fact: Fact) -> None:
+        """What somebody stated one way round is not stated the other way round as well. What was only read may be."""
+        if fact.relationship_type not in ONE_WAY or fact.target is None or fact.target_type is None:
+            return
+        ends = [self._known(fact.source, fact.source_type), self._known(fact.target, fact.target_type)]
+        if ends[0] is None or ends[1] is None:
+            return
+        for link in self._graph.relationships(ends[1], [fact.source_type], STATED):
+            stated = set(link.metadata.get("origin", ())) & {"agent", "import"}
+            if stated and (link.source_id, link.target_id, link.relationship_type) == (
+                *ends[::-1],
+                fact.relationship_type,
+            ):
+                raise Conflict(
+                    f"contradictory facts: {fact.target!r} {fact.relationship_type} {fact.source!r} is on record"
+                    f" ({', '.join(sorted(stated))}); nothing was recorded",
+                    hint="take that fact back first (remove=true), or remove the import",
+                )
+
+    def _known(self, name: str, entity_type: EntityType) -> int | None:
+        key = key_of(name, entity_type)
+        found = self._graph.named(key.base, key.form, name, entity_type)
+        return found[0].entity_id if len(found) == 1 else None
 
     def _is_named(self, name: str, text: str) -> bool:
         return compact(name) in text or key_of(name, "ORG").base in text

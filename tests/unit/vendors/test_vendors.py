@@ -183,6 +183,23 @@ def test_contradictions_within_a_batch_are_refused(read: App) -> None:
         read.vendors.add_facts([one, person])
 
 
+def test_a_fact_that_turns_a_stated_one_round_is_refused_until_that_is_taken_back(read: App) -> None:
+    one = fact_of(fact(read, relationship_type="SUBSIDIARY_OF", target="GitHub"), "facts[0]")
+    turned = fact_of(fact(read, source="GitHub", relationship_type="SUBSIDIARY_OF", target="Microsoft"), "facts[0]")
+    read.vendors.add_facts([one])
+    before = tables(read)
+    with pytest.raises(Conflict, match="is on record"):
+        read.vendors.add_facts([turned])
+    assert tables(read) == before
+    read.vendors.retract_facts([one])
+    assert read.vendors.add_facts([turned])[0].links_added == 1
+
+
+def test_what_was_only_read_can_be_stated_the_other_way_round(read: App) -> None:
+    turned = fact_of(fact(read, source="GitHub", relationship_type="ACQUIRED", target="Microsoft"), "facts[0]")
+    assert read.vendors.add_facts([turned])[0].links_added == 1
+
+
 def test_an_empty_graph_answers_not_found_without_suggestions(app: App) -> None:
     with pytest.raises(VendorNotFound) as unknown:
         app.vendors.find("Anyone")
