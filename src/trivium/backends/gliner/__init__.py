@@ -23,19 +23,20 @@ class GlinerExtractor:
         return f"gliner-{self._model}"
 
     def extract(self, sentences: Sequence[str]) -> list[Extraction]:
-        found = self._loaded.batch_predict_entities(list(sentences), list(_TYPES), threshold=THRESHOLD)
+        found = self._predict(list(sentences), list(_TYPES), threshold=THRESHOLD) if sentences else []
         return [Extraction(tuple(_mentions(rows))) for rows in found]
 
     def link(self, sentences: Sequence[str], mentions: Sequence[Sequence[Mention]]) -> list[tuple[Link, ...]]:
         return [() for _ in zip(sentences, mentions, strict=True)]
 
     @cached_property
-    def _loaded(self) -> Any:
+    def _predict(self) -> Any:
         try:
             from gliner import GLiNER
 
-            return GLiNER.from_pretrained(self._model)
-        except (ImportError, OSError) as error:
+            model = GLiNER.from_pretrained(self._model)
+            return getattr(model, "inference", None) or model.batch_predict_entities  # the older name
+        except (ImportError, OSError, ValueError) as error:
             raise ModelUnavailable(
                 f"the GLiNER model {self._model} cannot be loaded: {error}",
                 hint="install gliner and the model, or set TRIVIUM_EXTRACTOR=onnx",
