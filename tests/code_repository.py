@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+FIXTURES = Path(__file__).parent / "fixtures"
 FILES = {
     ".gitignore": "ignored/\n",
     "ignored/secret.ts": "export function neverSeen() {}\n",
@@ -33,3 +34,10 @@ def write_repository(folder: Path, files: dict[str, str] | None = None) -> Path:
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(text, encoding="utf-8")
     return folder
+
+
+def project(name: str) -> dict[str, bytes]:
+    """The files of a labelled project, by language."""
+    root = FIXTURES / "code" / name
+    files = [path for path in sorted(root.rglob("*")) if path.is_file() and path.name != "labels.txt"]
+    return {path.relative_to(root).as_posix(): path.read_bytes() for path in files}

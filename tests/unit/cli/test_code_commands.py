@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from code_repository import write_repository
+from code_repository import FIXTURES, project, write_repository
 from private_git import TOKEN, USER, secrets_in
 from shell import Shell
 
@@ -88,6 +88,26 @@ def test_no_output_shows_the_token_of_an_address(shell: Shell, data: Path) -> No
     assert "git fetch failed" in shell.errors
     assert TOKEN not in shell("repos", "--json")
     assert secrets_in(data) == []
+
+
+def test_a_scip_index_goes_in_and_out(shell: Shell, tmp_path: Path) -> None:
+    files = {path: data.decode() for path, data in project("typescript").items()}
+    folder, out = write_repository(tmp_path / "shop", files), tmp_path / "out.scip"
+    index = FIXTURES / "scip" / "typescript.scip"
+    assert "6 files resolved by a SCIP index" in shell("index", folder, "--scip", index, "--no-vectors")
+    shell("export", "--scip", out)
+    assert "shop: 6 documents written" in shell.errors.replace("\n", " ")
+    assert [path for path in tmp_path.iterdir() if path.name.endswith(".part")] == []
+    made = shell.json("index", folder, "--scip", out, "--no-vectors")
+    assert (made["scip_files"], made["left_out"]) == (6, [])
+    shell("index", write_repository(tmp_path / "other"), "--no-vectors")
+    shell("export", "--scip", out, code=2)
+    assert "other, shop" in shell.errors
+    shell("export", "--scip", out, "--repository", "other")
+    shell("export", "--repository", "other", code=2)
+    (tmp_path / "no.scip").write_text("nothing of the kind")
+    shell("index", folder, "--scip", tmp_path / "no.scip", code=2)
+    assert "no.scip is no SCIP index" in shell.errors
 
 
 def test_call_graphs_are_measured(shell: Shell, tmp_path: Path) -> None:

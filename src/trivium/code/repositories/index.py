@@ -25,6 +25,7 @@ from trivium.code.repositories.reading import (
     read_checkout,
 )
 from trivium.code.repositories.walk import LeftOut
+from trivium.code.scip.indexes import IndexedText, ScipIndex, ScipIndexes
 from trivium.code.solver.solve import without_collector
 from trivium.errors import Conflict, TriviumError
 from trivium.model.code import BlindSpot
@@ -59,6 +60,7 @@ class IndexReport:
     unchanged: int
     edge_count: int
     left_out: tuple[LeftOut, ...] = ()
+    scip_files: int = 0  # files that a SCIP index resolved
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,7 @@ class Outside:
     try_lock: Callable[[], AbstractContextManager[bool]]
     catch_up: Callable[[], object]
     join: Callable[[], object]  # brings the edges between repositories up to date
+    scip: ScipIndexes
     chunk_tokens: int = 500
 
 
@@ -109,9 +112,14 @@ class IndexRepositories:
         return self._progress.get(name)
 
     def index(
-        self, source: str, name: str | None = None, branch: str | None = None, progress: Progress = silent
+        self,
+        source: str,
+        name: str | None = None,
+        branch: str | None = None,
+        progress: Progress = silent,
+        scip: Sequence[ScipIndex] = (),
     ) -> IndexReport:
-        """Takes a folder or the newest commit of a git address in, as it is now."""
+        """Takes a folder or the newest commit of a git address in, as it is now. `scip`: indexes to believe."""
         address = read_address(source)
         chosen = choose_name(name, address)
         before = next((one for one in self._store.all() if one.name == chosen), None)
@@ -125,6 +133,9 @@ class IndexRepositories:
         location = address.folder or self._outside.clones / chosen
         kept_branch = branch or (before.branch if before and before.is_cloned else "")
         target = Repository(chosen, address.url, str(location), kept_branch, is_cloned=address.folder is None)
+        self._outside.scip.offer(chosen, scip)
+        if scip and before is not None:
+            before = replace(before, status="indexing")  # read as a whole, even where no file changed
         return self._indexed(target, before, address.credentials, progress)
 
     def update(
@@ -275,13 +286,16 @@ class IndexRepositories:
         if not is_as_shown:
             moved, removed = self._show_files(done, reading, files, drafts)
         graph = build_below(build_graph, package_prefix(root), name, reading.facts, reading.configs)
+        graph = self._outside.scip.over(graph, root, (IndexedText(s.path, s.blob_hash, s.data) for s in reading.code))
+        resolved = self._outside.scip.report(name)
         done = replace(done, index_duration_ms=_since(started))
         self._store.replace(done, graph, files)
         added = sum(draft.source_file not in before for draft in drafts) - moved
         updated = len(drafts) - added - moved + (shown.updated if shown else 0)
         unchanged = len(reading.code) - added - moved - updated
-        left_out = tuple(reading.left_out)
-        return IndexReport(done, added, updated, moved, removed, unchanged, len(graph.edges), left_out)
+        left_out = (*reading.left_out, *(LeftOut(path, reason) for path, reason in resolved.unfit))
+        count = len(graph.edges)
+        return IndexReport(done, added, updated, moved, removed, unchanged, count, left_out, resolved.covered)
 
     def _show_files(
         self, done: Repository, reading: Reading, files: Sequence[IndexedFile], drafts: Sequence[DocumentDraft]

@@ -2,12 +2,16 @@
 
 import time
 from collections.abc import Collection
+from typing import TYPE_CHECKING
 
 from trivium.code.metrics import GraphMetrics
 from trivium.code.repositories.freshness import fresh_files
 from trivium.code.repositories.index import IndexRepositories
 from trivium.ports.code_graph import CodeGraphReader
 from trivium.ports.repositories import IndexedFile, RepositoryStore
+
+if TYPE_CHECKING:
+    from trivium.code.scip.export import ScipExport
 
 
 class Code:
@@ -18,6 +22,12 @@ class Code:
 
     def files(self, name: str, paths: Collection[str]) -> dict[str, IndexedFile]:
         return self._store.files(name, paths)
+
+    def export_scip(self, name: str | None = None) -> "ScipExport":
+        """The graph of a repository, or of the only one, as a SCIP index."""
+        from trivium.code.scip.export import export_scip
+
+        return export_scip(self.graph, self._store, name)
 
     def fresh(self, name: str, paths: Collection[str]) -> dict[str, bool]:
         """Which of these indexed files are still what was indexed."""

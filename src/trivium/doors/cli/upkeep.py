@@ -8,13 +8,14 @@ import typer
 
 from trivium.doors.cli.context import chosen, opened
 from trivium.doors.cli.output import bar, emit, note, say
+from trivium.errors import InvalidInput
 
 
 def register(root: typer.Typer) -> None:
     root.command(epilog="Example: trivium status --files")(status)
     root.command(epilog="Example: trivium reindex --model granite-embedding-30m-english")(reindex)
     root.command(epilog="Example: trivium doctor --json")(doctor)
-    root.command("export", epilog="Example: trivium export backup.jsonl")(export_file)
+    root.command("export", epilog="Example: trivium export backup.jsonl; trivium export --scip index.scip")(export_file)
     root.command("import", epilog="Example: trivium --data new-folder import backup.jsonl")(import_file)
 
 
@@ -78,11 +79,29 @@ def doctor(as_json: bool = typer.Option(False, "--json", help="For machines.")) 
 def export_file(
     path: str = typer.Argument("-", help="File to write; - is standard output. A name that ends in .gz is compressed."),
     vectors: bool = typer.Option(True, "--vectors/--no-vectors", help="With vectors nothing is embedded again later."),
+    scip: Path | None = typer.Option(None, help="Write the code graph of a repository to this file instead, as SCIP."),
+    repository: str | None = typer.Option(None, help="Which repository; default: the only one."),
 ) -> None:
-    """Write everything that is known as open JSON lines."""
+    """Write everything that is known as open JSON lines, or a repository's code graph as a SCIP index."""
+    if scip is not None:
+        _export_scip(scip, repository)
+        return
+    if repository is not None:
+        raise InvalidInput("--repository goes with --scip", field="repository")
     with opened() as app:
         written = _write_lines(path, app.export_lines(vectors=vectors))
     note(f"{written} lines written")
+
+
+def _export_scip(path: Path, repository: str | None) -> None:
+    with opened() as app:
+        made = app.code.export_scip(repository)
+    part = path.with_name(path.name + ".part")
+    part.write_bytes(made.data)
+    part.replace(path)  # a file by that name is complete, or it is not there
+    for stale in made.stale:
+        note(f"[yellow]left out[/] {stale}: changed since it was indexed")
+    note(f"{made.repository}: {made.documents} documents written to {path}")
 
 
 def import_file(

@@ -129,6 +129,7 @@ def indexed(report: "IndexReport") -> Body:
             "unchanged": report.unchanged,
         },
         "functions": report.repository.function_count,
+        **({"scip_files": report.scip_files} if report.scip_files else {}),
         "left_out": [{"path": item.path, "reason": item.reason} for item in report.left_out[:50]],
         "left_out_count": len(report.left_out),
     }
