@@ -6,7 +6,6 @@
 import marshal
 from collections.abc import Mapping, MutableMapping, Sequence
 from hashlib import blake2b
-from typing import Any
 
 from trivium.code.edges import EdgeSet
 from trivium.code.languages import language_of, read_file
@@ -57,7 +56,10 @@ def looks_binary(source: bytes) -> bool:
 
 
 def pack(facts: ops.FileFacts) -> bytes:
-    return marshal.dumps(_plain(facts))
+    """Named tuples become plain ones, which marshal can write; what is inside them is plain already."""
+    named = (facts.definitions, facts.imports, facts.functions, facts.classes)
+    plain = [[tuple(one) for one in some] for some in named]
+    return marshal.dumps((*facts[:4], *plain, *facts[8:]))
 
 
 def unpack(packed: bytes) -> ops.FileFacts:
@@ -75,15 +77,6 @@ def unpack(packed: bytes) -> ops.FileFacts:
         notes,
         names,
     )
-
-
-def _plain(value: Any) -> Any:
-    """Named tuples as plain ones, which marshal can write."""
-    if isinstance(value, tuple):
-        return tuple([_plain(v) for v in value])
-    if isinstance(value, list):
-        return [_plain(v) for v in value]
-    return value
 
 
 def analyse(repository: str, files: Mapping[str, bytes], cache: MutableMapping[str, bytes] | None = None) -> CodeGraph:
