@@ -78,7 +78,11 @@ def _raised(error: Any, quota: "Quota", details: Mapping[str, Any], calls: int) 
     if text.startswith("MemoryError"):
         most = quota.memory_bytes // 2**20
         return _placed(
-            ProgramTooLarge, f"the program needed more than {most} MB", "work on fewer results at a time", error, details
+            ProgramTooLarge,
+            f"the program needed more than {most} MB",
+            "work on fewer results at a time",
+            error,
+            details,
         )
     hint = next((advice for sign, advice in _HINTS if sign in text), None)
     code = _TOOL_CODE.match(text)
@@ -87,7 +91,7 @@ def _raised(error: Any, quota: "Quota", details: Mapping[str, Any], calls: int) 
 
 
 def _timeout(quota: "Quota", details: Mapping[str, Any], calls: int) -> ProgramTimeout:
-    done = f"{calls} calls had finished" if calls else "no call had finished"
+    done = f"{calls or 'no'} call{'s' * (calls > 1)} had finished"
     running = f", {', '.join(details['running'])} had not" if details.get("running") else ""
     return ProgramTimeout(
         f"stopped after {quota.timeout_s:g} s; {done}{running}",

@@ -34,9 +34,9 @@ _TARGETS = frozenset({"pattern_list", "tuple_pattern", "list_pattern", "list_spl
 
 def rewrite(parsed: Parsed) -> str:
     """The program's text with every read of an attribute made a read of a field or an attribute."""
-    edits: list[tuple[int, int, bytes]] = []
-    for node in parsed.dropped:
-        edits.append((node.start_byte, node.end_byte, b"pass" + b"\\\n" * (node.text or b"").count(b"\n")))
+    edits = [
+        (node.start_byte, node.end_byte, b"pass" + b"\\\n" * (node.text or b"").count(b"\n")) for node in parsed.dropped
+    ]
     if not parsed.tree.root_node.has_error:
         methods = {node.id for node in parsed.found.get("method", ())}
         for node in parsed.found.get("attribute", ()):
@@ -49,9 +49,9 @@ def _is_read(node: "Node", imported: frozenset[str]) -> bool:
     owner, name = parts(node)
     if name.startswith("__") or owner in imported or owner in ("self", "cls"):
         return False
-    parent, child = node.parent, node
+    child, parent = node, node.parent
     while parent is not None and parent.type in _TARGETS:
-        parent, child = parent.parent, parent
+        child, parent = parent, parent.parent
     if parent is None or parent.type in ("decorator", "type"):
         return False
     if parent.type in ("assignment", "augmented_assignment", "for_statement", "for_in_clause"):

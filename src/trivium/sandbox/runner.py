@@ -64,7 +64,7 @@ class Runner:
             try:
                 value = run.finish(prelude(source, functions), code, _RESULT in source)
             except BaseException as error:
-                place.fuse.kill()  # whatever it was doing, it goes no further, and nobody inherits its state
+                place.end(error)
                 raise _in_source(run.failure(error), source) from None
             return Outcome(value, run.output, tuple(run.finished), place.waited_s, time.monotonic() - run.started)
 
@@ -148,7 +148,7 @@ class _Run:
     def left_s(self) -> float:
         return max(0.0, self.started + self.quota.timeout_s - time.monotonic())
 
-    def _print(self, stream: str, text: str) -> None:
+    def _print(self, _stream: str, text: str) -> None:
         self.printed += len(text)
         if len(self.output) < OUTPUT_CHARACTERS:
             self.output = (self.output + text)[:OUTPUT_CHARACTERS]
@@ -182,12 +182,8 @@ class _Run:
 
     def _awaited(self, call_ids: Sequence[int]) -> dict[int, Any]:
         waiting = {number: self.asked[number] for number in call_ids if number in self.asked}
-        if len(waiting) == 1:
-            [(number, one)] = waiting.items()
-            if one.future is None:
-                del self.asked[number]
-                return {number: self._answered(one)}
         for one in waiting.values():
+            # Even a single one: this thread must be free to stop waiting when the time is up.
             if one.future is None:
                 one.future = self.threads.submit(self._answered, one)
         futures = {one.future: number for number, one in waiting.items() if one.future is not None}
@@ -217,7 +213,7 @@ class _Run:
 def _function(name: str) -> Callable[..., None]:
     """Stands for a function in the sandbox; a call comes back to us by its name."""
 
-    def function(*values: Any, **named: Any) -> None:
+    def function(*_values: Any, **_named: Any) -> None:
         raise AssertionError
 
     function.__name__ = function.__qualname__ = name

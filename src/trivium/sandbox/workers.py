@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pydantic_monty import Monty, MontySession
 
 _GRACE_S = 0.1  # between the interpreter's own stop and the kill; big integers only heed the latter
+_LAST_ASKED = 10_000  # a killed process answers no more than a few times
 _PROGRAMS_A_WORKER = 200  # then it is replaced, whatever it may have picked up
 
 logger = logging.getLogger(__name__)
@@ -38,6 +39,27 @@ class Place:
     session: "MontySession"
     fuse: Fuse
     waited_s: float
+
+    def end(self, error: BaseException) -> None:
+        """Kills the worker unless its program ended by itself: nobody may inherit what it was in the middle of."""
+        from pydantic_monty import MontyRuntimeError, MontySyntaxError
+
+        if isinstance(error, MontySyntaxError):
+            return
+        if isinstance(error, MontyRuntimeError) and not isinstance(error.exception(), MemoryError | TimeoutError):
+            return
+        self.fuse.kill()
+        self._bury()
+
+    def _bury(self) -> None:
+        """Waits until the pool has noticed, or it would lend the dead worker to the next program."""
+        from pydantic_monty import MontyError
+
+        try:
+            for _ in range(_LAST_ASKED):
+                self.session.feed_run("None")
+        except (MontyError, RuntimeError):
+            return  # gone, or in the middle of a program, in which case the pool does not keep it
 
 
 class Workers:

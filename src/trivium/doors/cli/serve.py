@@ -23,9 +23,13 @@ def serve(
     port: int | None = typer.Option(None, min=0, max=65535, help="Port to listen on (8000)."),
     processes: int | None = typer.Option(None, min=1, max=64, help="Server processes (1)."),
     toolsets: str | None = typer.Option(None, help="knowledge, code, concepts; separated by commas (all)."),
+    surface: str | None = typer.Option(
+        None, help="classic: every tool; compact: search_tools and execute_code; both (classic)."
+    ),
 ) -> None:
     """Serve MCP clients: over stdio for a client that starts this command, or over HTTP for many."""
     given = {"http_host": host, "http_port": port, "http_processes": processes, "toolsets": toolsets}
+    given["surface"] = surface
     settings = chosen.settings(**{name: value for name, value in given.items() if value is not None})
     _log_to_stderr(settings)
     _tell_unused(settings)

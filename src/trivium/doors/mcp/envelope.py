@@ -55,6 +55,7 @@ class Draft:
     visual_hints: Body | None = None
     extended: Body = field(default_factory=dict)
     error: Body | None = None
+    output: str | None = None  # what a program printed
 
     def body(self, tokens: int = 0) -> Body:
         metadata: Body = {
@@ -81,6 +82,8 @@ class Draft:
             },
             "warnings": self.warnings,
         }
+        if self.output:
+            body["output"] = self.output
         if self.error is not None:
             body["error"] = self.error
         return body

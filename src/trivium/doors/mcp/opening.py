@@ -23,6 +23,7 @@ class Opening:
 
     def __init__(self, open_app: Callable[[], "App"]) -> None:
         self._open = open_app
+        self.beside: Callable[[], object] | None = None  # what else may be made ready, once the app is
         self._lock = threading.Lock()
         self._future: Future[App] | None = None
 
@@ -76,6 +77,8 @@ class Opening:
             return
         future.set_result(app)
         _warm(app)
+        if self.beside is not None:
+            _warm_beside(self.beside)
 
 
 def _warm(app: "App") -> None:
@@ -87,4 +90,11 @@ def _warm(app: "App") -> None:
         app.search.search(SearchQuery("warm", limit=1))
     except Exception:
         # Whatever it is, the first real call meets it and reports it properly.
+        logger.debug("warming up failed", exc_info=True)
+
+
+def _warm_beside(start: Callable[[], object]) -> None:
+    try:
+        start()
+    except Exception:
         logger.debug("warming up failed", exc_info=True)

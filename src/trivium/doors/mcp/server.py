@@ -51,6 +51,7 @@ from typing import TYPE_CHECKING
 from trivium.doors.guard.guard import Guard, build_guard
 from trivium.doors.mcp.gate import Gate
 from trivium.doors.mcp.opening import Opening
+from trivium.doors.mcp.sandbox import Programs
 from trivium.doors.mcp.services import build_services
 from trivium.doors.mcp.tools import Tool
 from trivium.settings import Settings
@@ -68,6 +69,12 @@ MODULES = {
 INSTRUCTIONS = (
     "Knowledge base. Scan with semantic_search (metadata), read the few results that matter with get_chunk,"
     " cite source_file and chunk_id."
+)
+
+
+COMPACT = (
+    "Knowledge base. Find functions with search_tools, then run one short Python program with execute_code that calls"
+    " them, selects, and returns only what is needed; cite source_file and chunk_id."
 )
 
 
@@ -97,7 +104,29 @@ def open_gate(
     opening = Opening(open_app or (lambda: _open_app(settings, embeds)))
     if at_once:
         opening.start()
-    return Gate(settings, guard, services, opening, load_tools(settings), hidden=READERS)
+    tools = load_tools(settings)
+    programs = Programs(settings, tools) if settings.enable_code_execution else None
+    shown, kept_back = surface(settings, tools, programs)
+    gate = Gate(settings, guard, services, opening, shown, hidden=[*READERS, *kept_back])
+    if programs is not None:
+        programs.gate = gate
+        gate.on_close.append(programs.close)
+        if embeds:
+            opening.beside = programs.warm
+    return gate
+
+
+def surface(settings: Settings, tools: list[Tool], programs: Programs | None) -> tuple[list[Tool], list[Tool]]:
+    """What clients see, and what only programs can call. On the classic surface execute_code is one of the knowledge
+    tools: the other toolsets alone are drop-ins that must not have a tool more."""
+    if programs is None:
+        return tools, []
+    search_tools, execute_code = programs.tools()
+    if settings.surface == "compact":
+        return [search_tools, execute_code], tools
+    if settings.surface == "both":
+        return [*tools, search_tools, execute_code], []
+    return [*tools, execute_code] if "knowledge" in settings.toolsets else tools, []
 
 
 def _open_app(settings: Settings, embeds: bool) -> "App":
@@ -119,7 +148,7 @@ def build_server(gate: Gate) -> "FastMCP":
 
     server: FastMCP = FastMCP(
         "trivium",
-        instructions=INSTRUCTIONS,
+        instructions=COMPACT if gate.settings.surface == "compact" else INSTRUCTIONS,
         version=version("trivium"),
         mask_error_details=True,
         dereference_schemas=False,
