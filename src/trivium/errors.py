@@ -12,6 +12,7 @@ TriviumError(code, message, hint)
 │  └─ TokenLimitExceeded
 └─ BackendUnavailable  retryable; raised by backends only
    ├─ ModelUnavailable, VectorsUnavailable   search goes on with keywords alone
+   ├─ GraphUnavailable                       questions are answered from the store
    └─ IndexDamaged     an index's files are not what it wrote; it has to be built again
 
 Doors translate these once each (MCP error result, HTTP status, exit code). Anything else that escapes is a bug and
@@ -155,6 +156,12 @@ class VectorsUnavailable(BackendUnavailable):
     """The vector server does not answer; search goes on with keywords alone, and the index catches up later."""
 
     code = "VECTORS_UNAVAILABLE"
+
+
+class GraphUnavailable(BackendUnavailable):
+    """The graph server does not answer: questions are answered from the store, and its copies catch up later."""
+
+    code = "GRAPH_UNAVAILABLE"
 
 
 class IndexDamaged(BackendUnavailable):

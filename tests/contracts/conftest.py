@@ -10,11 +10,15 @@ import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from servers import NAMES, VARIABLE, Server, Unavailable, server_url, states
 
 from served import corpus, serve  # noqa: F401 -- fixtures
+
+if TYPE_CHECKING:
+    from trivium.backends.neo4j.connection import Neo4jConnection
 
 _running: dict[str, Server] = {}
 
@@ -57,6 +61,22 @@ def _started(name: str, folder: Path) -> dict[str, str]:
 @pytest.fixture
 def redis_url() -> str:
     return server_url("redis")
+
+
+@pytest.fixture
+def neo4j() -> "Iterator[Neo4jConnection]":
+    """The shared server, empty; one test at a time, since it has one database."""
+    from filelock import FileLock
+
+    from trivium.backends.neo4j.connection import Neo4jConnection
+    from trivium.backends.neo4j.schema import Neo4jSchema
+
+    url = server_url("neo4j")
+    with FileLock(Path(tempfile.gettempdir()) / f"trivium-neo4j-{url.rpartition(':')[2]}.lock"):
+        connection = Neo4jConnection(url)
+        Neo4jSchema(connection, "").clear()
+        yield connection
+        connection.close()
 
 
 @pytest.fixture

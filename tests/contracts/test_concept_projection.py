@@ -7,6 +7,8 @@ import pytest
 from sql_databases import KINDS, open_database
 
 from trivium.backends.memory.concepts import MemoryConceptProjection
+from trivium.backends.neo4j.concepts import Neo4jConceptProjection
+from trivium.backends.neo4j.schema import Neo4jSchema
 from trivium.backends.quicktok import QuicktokCounter
 from trivium.backends.sqlite.concept_rows import SqliteConceptRows
 from trivium.backends.sqlite.concept_tables import ConceptTables
@@ -29,9 +31,13 @@ ONE, TWO = concept(1), concept(2, area=None, examples="e", prerequisites="p", ce
 LINK = Relationship("rel-000000000001", "c1", "c2", "includes", 0.5, None, WHEN, 3)
 
 
-@pytest.fixture(params=["memory", *(f"{name} on {kind}" for kind in KINDS for name in ("graph", "text"))])
+@pytest.fixture(params=["memory", *(f"{name} on {kind}" for kind in KINDS for name in ("graph", "text")), "neo4j"])
 def projection(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[ConceptProjection]:
     name, _, kind = request.param.partition(" on ")
+    if name == "neo4j":
+        connection = request.getfixturevalue("neo4j")
+        yield Neo4jConceptProjection(connection, Neo4jSchema(connection, "contract"))
+        return
     database = open_database(kind or "sqlite", tmp_path)
     documents = SqliteDocumentStore(database)
     tables = ConceptTables(database)

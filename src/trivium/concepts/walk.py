@@ -112,7 +112,8 @@ class _Side:
         following: dict[int, int] = {}
         for near, far, _, _ in edges:
             if far not in self.parents:
-                following.setdefault(far, near)
+                # The lowest of several: the same way whatever order a store answers in.
+                following[far] = min(near, following.get(far, near))
         self.parents.update(following)
         self.level = list(following)
 
