@@ -87,7 +87,8 @@ class Links:
         none of at most so many hops."""
         ahead, behind = (np.full(self.count, UNSEEN) for _ in range(2))
         front, back = self._rooted(start, wholes[0], ahead), self._rooted(goal, wholes[1], behind)
-        ahead[goal] = behind[start] = UNSEEN  # one may lie inside the other
+        ahead[goal] = behind[start] = UNSEEN  # one may lie inside the other, and is no way there by that alone
+        front, back = front[front != goal], back[back != start]
         for _ in range(hops):
             if not (front.size and back.size):
                 return None
