@@ -21,12 +21,26 @@ _ROLE = (
     r"|administrator|commissioner|commander|captain|colonel|general|admiral|sergeant|secretary|treasurer|minister"
     r"|ambassador|official|representative|leader|member|lawyer|attorney|counsel|consultant|adviser|advisor|expert"
     r"|specialist|coordinator|supervisor|superintendent|inspector|agent|judge|justice|dean|coach|player|pilot|lead|boss"
-    r"|employee|worker|\w+ologist|physicist|physician|chemist|curator|librarian|producer|publisher|strategist))"
+    r"|employee|worker|\w+ologist|physicist|physician|chemist|curator|librarian|producer|publisher|strategist"
+    r"|candidate|aide|deputy|anchor(?:man|woman)?|trader|broker|sponsor|trustee|governor|clerk|host|programmer|buyer))"
 )
 _HONORIFIC = r"(?: ?\b(?:Mr|Mrs|Ms|Dr|Prof|Lt|Col|Gen|Maj|Capt|Sgt|Adm|Cmdr|Sen|Rep|Gov)\b ?\.?)*"
-_OF_THE = r"(?: the| a| an)?(?: [\w-]+){0,3}"
+_RANK = r"(?:Lt|Col|Gen|Maj|Capt|Sgt|Adm|Cmdr|Det|Officer|Detective|Captain|Sergeant|Lieutenant)\b ?\.?"
+_OF_THE = (
+    r"(?: the| a| an)?(?: (?!(?:who|that|which|to|and|or|but|against|by|over|from|said|told)\b)[\w-]+){0,4}(?: ?, the)?"
+)
 _AGE = r",? ?(?:\d\d ?, ?)?"
+_SITE = (
+    r"bureau|store|plant|offices?|branch|site|facility|factory|campus|headquarters|center|laboratory|station"
+    r"|division"
+)
+_DATE = r" (?:\d{1,2} )?(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\w*\.?(?: \d{1,2})?(?: ?,? \d{4})?"
 _IN = r"(?:in|of|near|at|outside|north of|south of|east of|west of)"
+
+_OF_A_PLACE = (
+    r"(?:resident|native|citizen|mayor|governor|senator|congress(?:man|woman)|president|premier|king|queen"
+    r"|prince|emperor|sheriff|farmer|dictator)"
+)
 
 # head types, tail types, the words between, relationship, whether the tail stands first in the text
 _Pattern = tuple[tuple[str, ...], tuple[str, ...], str, str, bool]
@@ -93,6 +107,7 @@ _BETWEEN: tuple[_Pattern, ...] = (
         "WORKS_FOR",
         False,
     ),
+    (("PERSON",), ("ORG",), _RANK, "WORKS_FOR", True),
     (("PERSON",), ("ORG",), r"(?:has )?(?:named|appointed|hired|promoted|elected)", "WORKS_FOR", True),
     (
         ("ORG",),
@@ -119,8 +134,17 @@ _BETWEEN: tuple[_Pattern, ...] = (
         "LOCATED_IN",
         False,
     ),
-    (("ORG", "EVENT"), ("LOCATION",), rf",? ?(?:here )?{_IN}(?: the)?(?: [a-z]+ of)?", "LOCATED_IN", False),
+    (
+        ("ORG", "EVENT"),
+        ("LOCATION",),
+        rf"(?: (?:{_SITE}))?,? ?(?:here )?{_IN}(?: the)?(?: [a-z-]+){{0,2}}(?: of)?",
+        "LOCATED_IN",
+        False,
+    ),
+    (("ORG",), ("LOCATION",), rf" ?, an? [\w -]{{2,50}} {_IN}(?: [a-z]+)?", "LOCATED_IN", False),
     (("ORG", "EVENT"), ("LOCATION",), r",|\(", "LOCATED_IN", False),
+    (("ORG",), ("LOCATION",), r" ?['’]s", "LOCATED_IN", False),
+    (("ORG",), ("LOCATION",), rf"(?: ?,{_DATE})? ?\(", "LOCATED_IN", True),  # a dateline: where an agency reports from
     (("ORG",), ("LOCATION",), r"(?:-| - )based(?: [a-z-]+){0,3}", "LOCATED_IN", True),
     (("ORG",), ("LOCATION",), r" ?['’]s(?: [a-z-]+){0,2}|", "LOCATED_IN", True),
     (
@@ -131,18 +155,40 @@ _BETWEEN: tuple[_Pattern, ...] = (
         False,
     ),
     (("PERSON",), ("LOCATION",), rf"{_AGE}of", "LIVES_IN", False),
+    (
+        ("PERSON",),
+        ("LOCATION",),
+        rf"{_AGE}(?:the |an? )?(?:[\w-]+ ){{0,3}}{_OF_A_PLACE} (?:of|in|from)(?: the)?",
+        "LIVES_IN",
+        False,
+    ),
+    (
+        ("PERSON",),
+        ("LOCATION",),
+        rf"(?: ?['’]s)?(?: [\w-]+){{0,2}} ?(?:{_OF_A_PLACE}|Gov\\b ?\\.?) ?,?{_HONORIFIC}",
+        "LIVES_IN",
+        True,
+    ),
 )
 _COMPILED = [
     (heads, tails, re.compile(rf"\s*(?:{words})\s*", re.I), name, swapped)
     for heads, tails, words, name, swapped in _BETWEEN
 ]
-_WITHIN = re.compile(r"\s*(?:,|,? ?in(?: the)?(?: \w*(?:north|south|east|west|central)\w*)?|\()\s*", re.I)
-_INSIDE = re.compile(r"\s*in(?: the)?(?: \w*(?:north|south|east|west|central)\w*)?\s*", re.I)
-_CITY_OF = re.compile(r"\s*(?:(?:['’]s )?(?:capital|city|town|village|port)(?: city)?(?: of|,)?)\s*", re.I)
-_AND = re.compile(r"\s*,?\s*(?:and|&)\s*")
+_DIRECTION = r"(?: [a-z-]+){0,2}"
+_PART = r" (?:section|area|district|provinces?|county|region|part|suburb|plant|site|islands?|airport|coast|side)"
+_WITHIN = re.compile(rf"\s*(?:,|,? ?in(?: the)?{_DIRECTION}|\()\s*")
+_INSIDE = re.compile(rf"(?:(?:{_PART})? ?,? ?in|{_PART} of)(?: the)?{_DIRECTION}\s*")
+_CITY_OF = re.compile(
+    r"\s*(?:(?:['’]s )?(?:\w+ )?(?:capital|city|town|village|port|province|state|region)(?: city)?(?: of|,)?"
+    r"|['’]s(?: \w+)?)\s*"
+)
+_AND = re.compile(r"\s*,?\s*(?:and|or|&)\s*")
 _OPENED, _CLOSED = re.compile(r"\s*\(\s*"), re.compile(r"\s*\)")
 _APPOSED = re.compile(r"\s*,\s*(?:the |an? |another |former )*")
 _ROLE_AFTER = re.compile(rf" ?(?:['’]s)?(?: [a-z-]+){{0,3}} ?{_ROLE}\b", re.I)
+_ROLE_BEFORE = re.compile(rf"\b{_ROLE} (?:of|for|at)(?: the)?(?: [\w-]+){{0,2}} ?$", re.I)
+_THEN_NAMED = re.compile(rf"\s*,?{_HONORIFIC}\s*")
+_OWN = re.compile(r"\s*['’]s\s*")
 _SHARED = ("WORKS_FOR", "LOCATED_IN", "LIVES_IN")
 
 
@@ -152,6 +198,7 @@ def worded(sentence: str, mentions: Sequence[Mention]) -> list[Link]:
     order = sorted(range(len(mentions)), key=lambda n: mentions[n].start)
     near = list(pairwise(order))
     links = [link for left, right in near if (link := _between(sentence, left, right, mentions))]
+    links += _over_places(sentence, order, mentions)
     links += _in_lists(sentence, near, links, mentions)
     for left, right in near:
         if _share(sentence, mentions[left], mentions[right]):
@@ -166,16 +213,37 @@ def _between(sentence: str, left: int, right: int, mentions: Sequence[Mention]) 
     if (mentions[left].entity_type, mentions[right].entity_type) == ("LOCATION", "LOCATION"):
         return _place(sentence, between, left, right, mentions)
     between = _CLOSED.sub("", between, count=1)
+    if link := _matched(between, left, right, mentions):
+        return link
+    kinds = mentions[left].entity_type, mentions[right].entity_type
+    after = sentence[mentions[right].end :]
+    if kinds == ("PERSON", "ORG") and _APPOSED.fullmatch(between) and _ROLE_AFTER.match(after):
+        return Link(left, right, "WORKS_FOR", SPELLED_OUT)
+    before = sentence[max(0, mentions[left].start - LONGEST) : mentions[left].start]
+    if kinds == ("ORG", "PERSON") and _THEN_NAMED.fullmatch(between) and _ROLE_BEFORE.search(before):
+        return Link(right, left, "WORKS_FOR", SPELLED_OUT)
+    return None
+
+
+def _matched(between: str, left: int, right: int, mentions: Sequence[Mention]) -> Link | None:
     for heads, tails, words, name, swapped in _COMPILED:
         head, tail = (right, left) if swapped else (left, right)
         fits = mentions[head].entity_type in heads and mentions[tail].entity_type in tails
         if fits and words.fullmatch(between):
             return Link(head, tail, name, SPELLED_OUT)
-    kinds = mentions[left].entity_type, mentions[right].entity_type
-    after = sentence[mentions[right].end :]
-    if kinds == ("PERSON", "ORG") and _APPOSED.fullmatch(between) and _ROLE_AFTER.match(after):
-        return Link(left, right, "WORKS_FOR", SPELLED_OUT)
     return None
+
+
+def _over_places(sentence: str, order: Sequence[int], mentions: Sequence[Mention]) -> list[Link]:
+    """ "Ann Lee of Ohio, chairman of Globex": what stands between a person and a company may hold one place."""
+    found = []
+    for left, middle, right in zip(order, order[1:], order[2:], strict=False):
+        kinds = [mentions[n].entity_type for n in (left, middle, right)]
+        if (kinds[0], kinds[2]) == ("PERSON", "ORG") and kinds[1] not in ("PERSON", "ORG"):
+            inner = sentence[mentions[middle].end : mentions[right].start]
+            if inner.lstrip(". ").startswith(",") and (link := _matched(inner.lstrip(". "), left, right, mentions)):
+                found.append(link)
+    return found
 
 
 def _place(sentence: str, between: str, left: int, right: int, mentions: Sequence[Mention]) -> Link | None:
@@ -211,8 +279,9 @@ def _share(sentence: str, left: Mention, right: Mention) -> bool:
     between = sentence[left.end : right.start]
     if left.entity_type != right.entity_type or left.entity_type not in ("PERSON", "ORG", "LOCATION"):
         return False
-    if left.entity_type == "ORG":
-        return bool(_OPENED.fullmatch(between) and _CLOSED.match(sentence, right.end))
+    if left.entity_type == "ORG":  # the name with its abbreviation, or a part with its whole
+        introduced = _OPENED.fullmatch(between) and _CLOSED.match(sentence, right.end)
+        return bool(introduced or _OWN.fullmatch(between))
     ranked = left.entity_type == "LOCATION" and (_rank(sentence, left) or _rank(sentence, right))
     return bool(not ranked and _AND.fullmatch(between))
 
