@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from trivium.code.analyse import fingerprint, is_config, read_facts
+from trivium.code.analyse import fingerprint, is_config, unpack
 from trivium.code.chunks import split_code
 from trivium.code.lowering import ops
+from trivium.code.parallel import read_all
 from trivium.code.repositories.quick import Changed
 from trivium.code.repositories.walk import LeftOut, SourceFile, read_sources
 from trivium.errors import InvalidInput
@@ -51,17 +52,18 @@ def read_checkout(root: Path, cache: FactsCache, before: Mapping[str, IndexedFil
             reading.sources.append(found)
     reading.fingerprints = {source.path: fingerprint(source.path, source.data) for source in reading.sources}
     packed = cache.get(set(reading.fingerprints.values()))
-    known = set(packed)
     code = reading.code
-    for number, source in enumerate(code):
-        progress(number, len(code), source.path)
-        facts = read_facts(source.path, source.data, packed)
-        if facts is not None:
-            reading.facts.append(facts)
-    progress(len(code), len(code), "")
+    unread = {source.path: source.data for source in code if reading.fingerprints[source.path] not in packed}
+    known = len(code) - len(unread)
+    read = read_all(unread, lambda done, path: progress(known + done, len(code), path))
+    for source in code:
+        if source.path in read:
+            reading.facts.append(read[source.path].facts)
+        elif reading.fingerprints[source.path] in packed:
+            reading.facts.append(unpack(packed[reading.fingerprints[source.path]]))
     gone = {file.fingerprint for file in before.values()} - set(reading.fingerprints.values())
     told = {reading.fingerprints[path]: data for path, data in reading.configs.items()}  # repositories are joined by it
-    cache.put({key: value for key, value in (packed | told).items() if key not in known}, gone)
+    cache.put({reading.fingerprints[path]: one.packed for path, one in read.items()} | told, gone)
     return reading
 
 
