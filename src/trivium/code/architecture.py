@@ -14,9 +14,20 @@ Tree = dict[str, Any]
 
 
 def get_architecture(
-    graph: CodeGraphStore, repository: str, detail_level: str, scope: str | None = None, include_external: bool = False
+    graph: CodeGraphStore,
+    repository: str,
+    detail_level: str,
+    scope: str | None = None,
+    include_external: bool = False,
+    *,
+    offset: int = 0,
+    limit: int | None = None,
 ) -> dict[str, Any]:
-    """The answer of `get_architecture` without its timing, which the door adds."""
+    """The answer of `get_architecture` without its timing, which the door adds.
+
+    A part holds `limit` files (packages, where only those are shown) with the folders around them and the dependencies
+    that start there; all parts together hold everything once.
+    """
     if detail_level not in DETAIL_LEVELS:
         named = ", ".join(DETAIL_LEVELS)
         raise InvalidInput(f"detail_level must be one of: {named}", field="detail_level", allowed=DETAIL_LEVELS)
@@ -31,32 +42,46 @@ def get_architecture(
         root = posixpath.dirname(root)
     entities = [s for s in symbols if s.kind != "file"] if detail_level == "entities" else []
     packages = sorted({posixpath.dirname(f.path) for f in files})
+    total = len(packages) if detail_level == "packages" else len(files)
+    end = total if limit is None else min(offset + limit, total)
+    shown = _shown(files, packages, detail_level, offset, end)
+    part = {"returned_count": end - offset, "next_offset": end} if offset < end < total else {}
     return {
         "repository": repository,
-        "root": _tree(root, files, entities, detail_level),
-        "module_dependencies": _dependencies(graph, files, detail_level, include_external),
-        "metadata": {"total_packages": len(packages), "total_files": len(files)},
+        "root": _tree(root, files, shown, entities, detail_level),
+        "module_dependencies": _dependencies(graph, files, shown, detail_level, include_external),
+        "metadata": {"total_packages": len(packages), "total_files": len(files)} | part,
     }
+
+
+def _shown(files: list[Symbol], packages: list[str], detail_level: str, offset: int, end: int) -> list[Symbol]:
+    if detail_level != "packages":
+        return files[offset:end]
+    wanted = set(packages[offset:end])
+    return [file for file in files if posixpath.dirname(file.path) in wanted]
 
 
 def _is_under(path: str, root: str) -> bool:
     return not root or path == root or path.startswith(root + "/")
 
 
-def _tree(root: str, files: list[Symbol], entities: list[Symbol], detail_level: str) -> Tree:
-    """Folders nest; a folder that itself holds source files is a package."""
+def _tree(root: str, files: list[Symbol], shown: list[Symbol], entities: list[Symbol], detail_level: str) -> Tree:
+    """Folders nest; a folder that itself holds source files is a package. Counts are of all files in it."""
     inner: dict[str, list[Symbol]] = {}
     for entity in entities:
         inner.setdefault(entity.parent_id or "", []).append(entity)
     nodes: dict[str, Tree] = {root: _folder(root or ".", "directory")}
-    for file in files:
+    for file in shown:
         folder = posixpath.dirname(file.path)
-        parents = _ensure(nodes, folder, root)
-        for path in parents:
-            nodes[path]["file_count"] += 1
-        nodes[folder]["type"] = "package" if folder != root else nodes[folder]["type"]
+        _ensure(nodes, folder, root)
         if detail_level != "packages":
             nodes[folder]["children"].append(_file(file, inner, detail_level))
+    for folder, count in Counter(posixpath.dirname(file.path) for file in files).items():
+        if folder in nodes and folder != root:
+            nodes[folder]["type"] = "package"
+        for path in _chain(folder, root):
+            if path in nodes:
+                nodes[path]["file_count"] += count
     return nodes[root]
 
 
@@ -64,16 +89,20 @@ def _folder(path: str, kind: str) -> Tree:
     return {"name": posixpath.basename(path) or path, "type": kind, "file_count": 0, "children": []}
 
 
-def _ensure(nodes: dict[str, Tree], folder: str, root: str) -> list[str]:
-    """The folder and those above it up to the root, made where they are missing."""
+def _chain(folder: str, root: str) -> list[str]:
+    """The folder and those above it, up to the root."""
     chain = [folder]
     while chain[-1] != root and chain[-1]:
         chain.append(posixpath.dirname(chain[-1]))
-    for path in reversed(chain):
+    return chain
+
+
+def _ensure(nodes: dict[str, Tree], folder: str, root: str) -> None:
+    """Makes the folder and those above it where they are missing."""
+    for path in reversed(_chain(folder, root)):
         if path not in nodes:
             nodes[path] = _folder(path, "directory")
             nodes[posixpath.dirname(path)]["children"].append(nodes[path])
-    return chain
 
 
 def _file(file: Symbol, inner: dict[str, list[Symbol]], detail_level: str) -> Tree:
@@ -92,13 +121,15 @@ def _entity(symbol: Symbol, inner: dict[str, list[Symbol]]) -> Tree:
 
 
 def _dependencies(
-    graph: CodeGraphStore, files: list[Symbol], detail_level: str, include_external: bool
+    graph: CodeGraphStore, files: list[Symbol], shown: list[Symbol], detail_level: str, include_external: bool
 ) -> list[dict[str, Any]]:
-    """Edges counted between folders, or between files where files are shown."""
+    """Edges counted between folders, or between files where files are shown. Those of a folder stand in the part in
+    which it begins."""
     by_file = detail_level in ("files", "entities")
     mine = {f.symbol_id: f.path for f in files}
+    sources = shown if by_file else _begun(files, shown)
     counts: Counter[tuple[str, str]] = Counter()
-    for edge in graph.outgoing(list(mine), RELATIONSHIPS, True):
+    for edge in graph.outgoing([file.symbol_id for file in sources], RELATIONSHIPS, True):
         source, target = mine.get(edge.source.partition("::")[0]), _place(edge.target, mine, include_external)
         if source is None or target is None:
             continue
@@ -107,6 +138,17 @@ def _dependencies(
         if here != there:
             counts[here, there] += 1
     return [{"from": a, "to": b, "relationship_count": n} for (a, b), n in sorted(counts.items())]
+
+
+def _begun(files: list[Symbol], shown: list[Symbol]) -> list[Symbol]:
+    """All files of those folders whose first file is shown."""
+    if len(shown) == len(files):
+        return files
+    first: dict[str, str] = {}
+    for file in files:
+        first.setdefault(posixpath.dirname(file.path), file.symbol_id)
+    here = {file.symbol_id for file in shown}
+    return [file for file in files if first[posixpath.dirname(file.path)] in here]
 
 
 def _place(symbol: str, mine: dict[str, str], include_external: bool) -> str | None:

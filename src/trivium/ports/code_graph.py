@@ -78,5 +78,10 @@ class CodeWalks(Protocol):
         `repositories`: through these alone."""
 
 
-class CodeGraphReader(CodeGraphStore, CodeWalks, Protocol):
+class CodeGraphState(Protocol):
+    def state(self) -> object:
+        """Stands for the graph as it is now: the same object for as long as every answer would be the same."""
+
+
+class CodeGraphReader(CodeGraphStore, CodeWalks, CodeGraphState, Protocol):
     """What questions about code need."""

@@ -50,6 +50,9 @@ class MemoryCodeGraph:
     def repositories(self) -> dict[str, BlindSpots]:
         return dict(self._image.blind_spots)
 
+    def state(self) -> object:
+        return self._image
+
     def reach(
         self,
         start: Symbol,

@@ -44,6 +44,9 @@ class SqliteCodeGraph:
     def repositories(self) -> dict[str, BlindSpots]:
         return dict(self._current().blind_spots)
 
+    def state(self) -> object:
+        return self._current()
+
     def reach(
         self,
         start: Symbol,

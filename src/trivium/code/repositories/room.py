@@ -4,6 +4,7 @@ import time
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
+from trivium.code.answered import Answered
 from trivium.code.metrics import GraphMetrics
 from trivium.code.repositories.freshness import fresh_files
 from trivium.code.repositories.index import IndexRepositories
@@ -18,6 +19,7 @@ class Code:
     def __init__(self, graph: CodeGraphReader, store: RepositoryStore, repositories: IndexRepositories) -> None:
         self.graph, self.repositories = graph, repositories
         self.metrics = GraphMetrics(time.time)
+        self.answered = Answered()
         self._store = store
 
     def files(self, name: str, paths: Collection[str]) -> dict[str, IndexedFile]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import accumulate
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -145,6 +145,7 @@ def get_dependencies(
     repository: RepositoryName,
     depth: Depth = 1,
     relationship_types: Relationships = None,
+    include_cross_repo: Annotated[bool, Field(description="Dependencies in other repositories too")] = False,
     limit: Limit = 500,
     offset: Offset = 0,
     budget_tokens: Budget = None,
@@ -157,7 +158,10 @@ def get_dependencies(
         call,
         "getDependencies",
         "dependencies",
-        lambda: ask(graph, entity_type, entity_path, repository, depth, relationship_types, offset=offset, limit=limit),
+        (entity_type, entity_path, repository, depth, _frozen(relationship_types), include_cross_repo, offset, limit),
+        lambda kind, path, name, far, words, cross, first, most: ask(
+            graph, kind, path, name, far, words, cross, offset=first, limit=most
+        ),
         lambda body: _part(call, body, "dependencies", offset, budget_tokens),
     )
 
@@ -182,7 +186,10 @@ def get_dependents(
         call,
         "getDependents",
         "dependents",
-        lambda: ask(graph, entity_type, entity_path, repository, depth, include_cross_repo, offset=offset, limit=limit),
+        (entity_type, entity_path, repository, depth, include_cross_repo, offset, limit),
+        lambda kind, path, name, far, cross, first, most: ask(
+            graph, kind, path, name, far, cross, offset=first, limit=most
+        ),
         lambda body: _part(call, body, "dependents", offset, budget_tokens),
     )
 
@@ -194,16 +201,31 @@ def get_architecture(
     detail_level: Literal["packages", "modules", "files", "entities"],
     scope: Annotated[str | None, Field(max_length=1000, description="Only this folder")] = None,
     include_external: Annotated[bool, Field(description="External packages too")] = False,
+    limit: Annotated[int, Field(ge=1, le=5000, description="Files (or packages) at most")] = 500,
+    offset: Offset = 0,
+    budget_tokens: Budget = None,
 ) -> Body:
     """How a repository is laid out, and which part depends on which."""
     from trivium.code.architecture import get_architecture as ask
 
     graph = _code(call).graph
+
+    def part(most: int) -> Body:
+        return ask(graph, repository, detail_level, scope, include_external, offset=offset, limit=most)
+
+    def cut(body: Body) -> None:
+        _mark_fresh_files(call, repository, body["root"])
+        if budget_tokens is not None:
+            total = body["metadata"]["total_packages" if detail_level == "packages" else "total_files"]
+            _fit(call, body, part, min(limit, total - offset), budget_tokens)
+
     return _timed(
         call,
         "getArchitecture",
         "module_dependencies",
-        lambda: ask(graph, repository, detail_level, scope, include_external),
+        (repository, detail_level, scope, include_external, offset, limit),
+        lambda *_: part(limit),
+        cut,
     )
 
 
@@ -215,13 +237,19 @@ def find_path(
     repository: RepositoryName,
     max_hops: Annotated[int, Field(ge=1, le=20)] = 10,
     relationship_types: Relationships = None,
+    include_cross_repo: Annotated[bool, Field(description="Through other repositories too")] = False,
 ) -> Body:
     """The shortest chain of relationships from one entity to another."""
     from trivium.code.paths import find_path as ask
 
     graph = _code(call).graph
     return _timed(
-        call, "getPath", "path", lambda: ask(graph, from_entity, to_entity, repository, max_hops, relationship_types)
+        call,
+        "getPath",
+        "path",
+        (from_entity, to_entity, repository, max_hops, _frozen(relationship_types), include_cross_repo),
+        lambda *asked: ask(graph, *asked),
+        lambda body: _mark_fresh_nodes(call, body["path"] or ()),
     )
 
 
@@ -292,21 +320,71 @@ def _timed(
     call: Call,
     query_type: str,
     listed: str,
-    ask: Callable[[], Body],
-    cut: Callable[[Body], None] = lambda _: None,
+    asked: tuple[Any, ...],
+    ask: Callable[..., Body],
+    cut: Callable[[Body], None],
 ) -> Body:
-    """Runs a graph query, writes down how it went, and cuts its answer to what was asked for."""
-    metrics = _code(call).metrics
+    """Answers a graph query, from the cache where the graph is still the same; writes down how it went, and cuts the
+    answer to what was asked for."""
+    code = _code(call)
+    question = (call.services.cache_epoch(), query_type, *asked)
     try:
-        body = ask()
+        kept, is_hit = code.answered.ask(
+            code.graph.state(), question, lambda body: len(body[listed] or ()), lambda: ask(*asked)
+        )
     except TriviumError:
-        metrics.record(query_type, answers.elapsed(call), failed=True)
+        code.metrics.record(query_type, answers.elapsed(call), failed=True)
         raise
+    body: Body = _copied(kept)  # what follows writes into it
     count = body["metadata"].get("total_count", len(body[listed] or ()))
     cut(body)
     body["metadata"]["query_time_ms"] = answers.elapsed(call)
-    metrics.record(query_type, answers.elapsed(call), count)
+    code.metrics.record(query_type, answers.elapsed(call), count, cache_hit=is_hit)
     return body
+
+
+def _copied(value: Any) -> Any:
+    """`copy.deepcopy` for what JSON can hold, at half its cost."""
+    if isinstance(value, dict):
+        return {key: _copied(one) if isinstance(one, dict | list) else one for key, one in value.items()}
+    return [_copied(one) if isinstance(one, dict | list) else one for one in value]
+
+
+def _frozen(words: Sequence[str] | None) -> tuple[str, ...] | None:
+    return None if words is None else tuple(words)
+
+
+def _fit(call: Call, body: Body, part: Callable[[int], Body], shown: int, budget_tokens: int) -> None:
+    """Puts the largest part that fits the budget in place of the answer, or that of a single file."""
+    while True:
+        (cost,) = call.services.tokens.count([json_text(body)])
+        if cost <= budget_tokens or shown <= 1:
+            return
+        shown = max(1, min(shown - 1, int(shown * budget_tokens / cost * 0.95)))
+        body |= part(shown)
+        _mark_fresh_files(call, body["repository"], body["root"])
+
+
+def _mark_fresh_files(call: Call, repository: str, root: Body) -> None:
+    nodes: dict[str, Body] = {}
+    pending = [root]
+    while pending:
+        node = pending.pop()
+        pending.extend(node.get("children", ()))
+        if "path" in node:
+            nodes[node["path"]] = node
+    for path, is_fresh in _code(call).fresh(repository, nodes).items():
+        nodes[path]["fresh"] = is_fresh
+
+
+def _mark_fresh_nodes(call: Call, nodes: Sequence[Body]) -> None:
+    for name in {node["repository"] for node in nodes if node["repository"]}:
+        mine = {node["identifier"].partition("::")[0] for node in nodes if node["repository"] == name}
+        fresh = _code(call).fresh(name, mine)
+        for node in nodes:
+            path = node["identifier"].partition("::")[0]
+            if node["repository"] == name and path in fresh:
+                node["fresh"] = fresh[path]
 
 
 def _part(call: Call, body: Body, listed: str, offset: int, budget_tokens: int | None) -> None:
