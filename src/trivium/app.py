@@ -1,5 +1,6 @@
 """Composition: settings in, ready use cases out. The only file that names backends."""
 
+import logging
 import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -7,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from trivium.backends.bits import BitsVectorIndex
 from trivium.backends.files import ProcessLock
@@ -18,6 +19,7 @@ from trivium.backends.sqlite.concepts import open_concepts
 from trivium.backends.sqlite.documents import SqliteDocumentStore
 from trivium.backends.sqlite.embeddings import SqliteModelRegister
 from trivium.backends.sqlite.keys import SqliteKeyStore
+from trivium.backends.sqlite.moving import Side, Told, move
 from trivium.backends.sqlite.overview import SqliteOverview
 from trivium.backends.sqlite.portable import export_lines, import_lines
 from trivium.backends.sqlite.vendor_facts import SqliteVendorFacts
@@ -31,7 +33,7 @@ from trivium.documents.extract.ruled import RuledExtractor
 from trivium.documents.extract.run import ExtractChunks
 from trivium.documents.ingest import IngestDocuments
 from trivium.documents.vendors import Vendors
-from trivium.errors import ModelMismatch
+from trivium.errors import BackendUnavailable, ModelMismatch
 from trivium.model.embedding import EmbeddingModel
 from trivium.model.progress import Progress, silent
 from trivium.ports.embedder import Embedder
@@ -49,7 +51,11 @@ from trivium.stores import open_jobs, open_pgvector, open_store
 if TYPE_CHECKING:
     from trivium.backends.sqlite.code_repositories import SqliteFacts
     from trivium.code.repositories.room import Code
+    from trivium.graph_server import GraphServer
 
+logger = logging.getLogger(__name__)
+
+WORK_POLL_S = 2.0
 FEW_CHUNKS = 64  # embedded at once where an answer needs them
 
 OpenEmbedder = Callable[[str], Embedder]  # by model name; cheap, nothing is loaded before the first text
@@ -113,7 +119,25 @@ class App:
             lambda text, limit, within: self._current().nearest(text, limit, within),
             lambda: self.embedder.model,
             index_positions=self._index_positions,
+            **self._concepts_elsewhere(),
         )
+
+    @cached_property
+    def graph_server(self) -> "GraphServer | None":
+        if not self.settings.graph:
+            return None
+        from trivium.graph_server import GraphServer
+
+        return GraphServer(
+            self.settings.graph, self.installation, self.database, self.opened.lock("graph-server").try_hold
+        )
+
+    def _concepts_elsewhere(self) -> dict[str, Any]:
+        server = self.graph_server
+        if server is None:
+            return {}
+        alone = self.opened.lock("projections").try_hold
+        return {"remote": [server.projection], "alone": alone, "reader": server.concept_reader}
 
     @cached_property
     def code(self) -> "Code":
@@ -146,7 +170,8 @@ class App:
         )
         graph = SqliteCodeGraph(self.database)
         patches = SqliteGraphPatches(self.database)
-        return Code(graph, store, IndexRepositories(store, self._facts, patches, graph, outside))
+        reader = self.graph_server.code_reader(graph) if self.graph_server else graph
+        return Code(reader, store, IndexRepositories(store, self._facts, patches, graph, outside))
 
     @property
     def search(self) -> HybridSearch:
@@ -190,6 +215,38 @@ class App:
         self.catch_up()
         return counts
 
+    def move_to(self, target: "App", told: Told) -> dict[str, int]:
+        """Copies everything into another store, which must be empty or hold a part of this very move; answers the rows
+        of each table."""
+        for app in (self, target):
+            app.concepts, app.code, SqliteKeyStore(app.database)
+        source, there = (Side(app.database, app.opened.tables) for app in (self, target))
+        counts = move(source, there, self.installation, told)
+        target.catch_up()
+        return counts
+
+    def work(self, stop: threading.Event, *, once: bool = False) -> int:
+        """Embeds and reads what waits until `stop` is set, or with `once` until nothing waits; answers how much."""
+        done = 0
+        while not stop.is_set():
+            try:
+                done += self.embedding.run(stop=stop) + self.extraction.run(stop=stop)
+                self.catch_up()
+            except BackendUnavailable as error:
+                if once:
+                    raise
+                logger.warning("work waits: %s", error.message)
+            if once:
+                break
+            stop.wait(WORK_POLL_S)
+        return done
+
+    def versions(self) -> dict[str, int]:
+        """Brings every part's tables to what this version knows; answers how far each is."""
+        self.concepts, self.code, self._current()
+        with self.database.read() as db:
+            return dict(db.execute("SELECT part, version FROM migrations ORDER BY part").fetchall())
+
     def check(self) -> list[IndexState]:
         """Brings the indexes up to date, then compares them with the store, id by id."""
         self.catch_up()
@@ -202,6 +259,8 @@ class App:
         self._background = Background(self.chunks.generation, jobs)
         self._background.start()
         self.concepts.upkeep.start()
+        if self.graph_server is not None:
+            self.graph_server.start(self.concepts)
 
     def _index_positions(self) -> dict[str, int]:
         self.catch_up()
@@ -211,6 +270,8 @@ class App:
         if self._background is not None:
             self._background.stop()
             self.concepts.upkeep.stop()
+        if self.graph_server is not None:
+            self.graph_server.close()
         if self._facts is not None:
             self._facts.close()
         self._jobs.close()

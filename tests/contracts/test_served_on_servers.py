@@ -1,14 +1,20 @@
-"""Whole answers of a server that shares its cache and keeps its vectors elsewhere, while those servers come and go."""
+"""Whole answers of a server that shares its cache and keeps vectors and graphs elsewhere, while those come and go."""
 
+import itertools
+import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 from servers import Server
 
+from code_repository import FILES
 from served import Serve, Served
 from trivium.backends.chroma import connection as chroma_connection
+from trivium.backends.neo4j import connection as neo4j_connection
 from trivium.backends.redis import connection as redis_connection
+from trivium.doors.cli.main import run
 
 
 def codes(body: dict[str, Any]) -> list[str]:
@@ -124,3 +130,100 @@ def test_a_chroma_server_that_lost_everything_is_filled_again(serve: Serve, own_
     own_chroma.start()
     server.search("anything")  # finds that the collection is gone
     assert answers(server) == before
+
+
+def concepts_on(server: Served) -> None:
+    """A small net of concepts, made by the tools."""
+    names = ["arrays", "lists", "trees", "graphs", "paths"]
+    ids = [
+        server.body("create_concept", name=name, explanation=f"About {name}.", area="cs")["concept_id"]
+        for name in names
+    ]
+    for source, target in itertools.pairwise(ids):
+        made = server.body(
+            "create_relationship",
+            source_concept_id=source,
+            target_concept_id=target,
+            relationship_type="prerequisite",
+        )
+        assert made["success"]
+
+
+def graph_answers(server: Served) -> list[Any]:
+    found = server.body("search_concepts_exact", area="cs")["results"]
+    ids = {one["name"]: one["concept_id"] for one in found}
+    chain = server.body("get_concept_chain", start_concept_id=ids["arrays"], end_concept_id=ids["paths"])
+    return [
+        server.body("get_related_concepts", concept_id=ids["trees"], max_depth=3),
+        server.body("get_prerequisites", concept_id=ids["paths"]),
+        chain,
+    ]
+
+
+def test_concepts_and_code_are_copied_to_neo4j_and_read_from_there(
+    serve: Serve, own_neo4j: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(neo4j_connection, "RETRY_S", 0.0)
+    server = serve(graph=own_neo4j.url, toolsets="knowledge,code,concepts")
+    app = server.app()
+    graph = app.graph_server
+    assert graph is not None
+    concepts_on(server)
+    for path, text in FILES.items():
+        (tmp_path / "repository" / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "repository" / path).write_text(text)
+    server.body("index_repository", source=str(tmp_path / "repository"), name="shop")
+    graph.catch_up(app.concepts)
+    assert all(part.is_current for part in graph.parts(app.concepts))
+    asked = {"entity_type": "file", "entity_path": "src/services/auth.ts", "repository": "shop", "depth": 3}
+    there = [*graph_answers(server), server.body("get_dependents", **asked)["dependents"]]
+
+    embedded = serve(server.data, toolsets="knowledge,code,concepts")
+    assert [*graph_answers(embedded), embedded.body("get_dependents", **asked)["dependents"]] == there
+
+    own_neo4j.kill()
+    assert [*graph_answers(server), server.body("get_dependents", **asked)["dependents"]] == there
+    server.body("create_concept", name="matrices", explanation="About matrices.", area="cs")
+    app.concepts.runner.run_once()
+    assert app.concepts.ledger.parked("neo4j") == []
+    assert app.concepts.runner.behind()["neo4j"] == 1
+    own_neo4j.start()
+    graph.catch_up(app.concepts)
+    assert app.concepts.runner.behind()["neo4j"] == 0
+    assert graph.counts()["Concept"] == 6
+    assert app.concepts.check.verify().consistent
+
+
+def test_a_neo4j_server_that_lost_everything_is_filled_again(serve: Serve, own_neo4j: Server) -> None:
+    server = serve(graph=own_neo4j.url, toolsets="knowledge,code,concepts")
+    app = server.app()
+    graph = app.graph_server
+    assert graph is not None
+    concepts_on(server)
+    graph.catch_up(app.concepts)
+    before = graph_answers(server)
+    graph.clear()
+    assert graph_answers(server) == before
+    graph.catch_up(app.concepts)
+    assert graph.counts()["Concept"] == 5
+    assert graph_answers(server) == before
+
+
+def test_the_command_line_tells_how_the_copies_fare(
+    serve: Serve, own_neo4j: Server, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server = serve(toolsets="knowledge,code,concepts")
+    concepts_on(server)
+    monkeypatch.setenv("TRIVIUM_GRAPH", own_neo4j.url)
+    monkeypatch.setenv("TRIVIUM_MODEL", "hashing-64")
+    graph = ["--data", str(server.data), "graph"]
+    assert run([*graph, "status", "--json"]) == 1
+    assert run([*graph, "migrate"]) == 0
+    capsys.readouterr()
+    assert run([*graph, "status", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert all(one["current"] for one in told["graphs"])
+    assert told["counts"]["Concept"] == 5
+    assert run([*graph, "rebuild", "--all"]) == 0
+    own_neo4j.kill()
+    assert run([*graph, "status"]) == 1

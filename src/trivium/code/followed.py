@@ -38,6 +38,9 @@ class FollowedCodeGraph:
     def repositories(self) -> dict[str, BlindSpots]:
         return self._store.repositories()
 
+    def state(self) -> object:
+        return self._store.state()
+
     def reach(
         self,
         start: Symbol,

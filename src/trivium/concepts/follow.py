@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from trivium.errors import BackendUnavailable, NotFound
+from trivium.errors import BackendUnavailable, GraphUnavailable, NotFound
 from trivium.model.concept import Item, Recorded
 from trivium.ports.concept_catalogue import ConceptCatalogue
 from trivium.ports.concept_graph import ConceptGraph
@@ -109,15 +109,17 @@ class ProjectionRunner:
             elif len(events) > 1:
                 careful = len(events)
             else:
-                taken += self._failed(name, progress, events[0], error)
+                taken += self._failed(name, progress, events[0], *error)
         return taken
 
-    def _failed(self, name: str, before: Progress, event: Recorded, error: str) -> int:
-        """Waits, or parks the event; answers how many were passed over."""
+    def _failed(self, name: str, before: Progress, event: Recorded, error: str, is_away: bool) -> int:
+        """Waits, or parks the event; answers how many were passed over. A server that is away is no event's fault."""
         attempts, failures = before.attempts + 1, before.failures + 1
         wait_s = min(MAX_WAIT_S, 2.0 ** min(failures - 1, 20))
         after = Progress(before.position, attempts, failures, self._clock() + wait_s, error)
-        if attempts < ATTEMPTS:
+        if is_away:
+            after = replace(after, attempts=before.attempts)
+        if attempts < ATTEMPTS or is_away:
             self._ledger.save(name, after)
             return 0
         parked_at = datetime.fromtimestamp(self._clock(), UTC).isoformat(timespec="seconds")
@@ -130,13 +132,13 @@ class ProjectionRunner:
             if self._attempt(name, [parked]) is None:
                 self._ledger.release([parked])
 
-    def _attempt(self, name: str, events: Sequence[Recorded | Parked]) -> str | None:
-        """None where it worked, else the error."""
+    def _attempt(self, name: str, events: Sequence[Recorded | Parked]) -> tuple[str, bool] | None:
+        """None where it worked, else the error and whether it is that the server does not answer."""
         put, drop = self._states([event.stream for event in events])
         try:
             self._followed[name].apply(put, drop)
         except Exception as error:  # whatever a projection raises is kept and shown, and must not stop the others
-            return f"{type(error).__name__}: {error}"[:500]
+            return f"{type(error).__name__}: {error}"[:500], isinstance(error, GraphUnavailable)
         return None
 
     def _states(self, streams: Sequence[str]) -> tuple[list[Item], list[str]]:

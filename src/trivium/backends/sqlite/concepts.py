@@ -20,10 +20,15 @@ from trivium.concepts.room import Concepts
 from trivium.concepts.transfer import TransferConcepts
 from trivium.concepts.upkeep import CHECK_EVERY_S, Upkeep, read_stats
 from trivium.model.embedding import EmbeddingModel
+from trivium.ports.concept_graph import ConceptGraph
+from trivium.ports.concept_ledger import ProjectionLedger
 from trivium.ports.concept_projection import ConceptProjection
 from trivium.ports.documents import DocumentStore
+from trivium.ports.events import EventLog
 from trivium.ports.sql import SqlConnection, SqlDatabase
 from trivium.ports.tokens import TokenCounter
+
+Reader = Callable[[ConceptGraph, EventLog, ProjectionLedger], ConceptGraph]
 
 
 def open_concepts(
@@ -36,13 +41,15 @@ def open_concepts(
     remote: Sequence[ConceptProjection] = (),
     index_positions: Callable[[], Mapping[str, int]] = dict,
     alone: Alone = nobody_else,
+    reader: Reader | None = None,
     timeout_s: float = 30.0,
     check_every_s: float = CHECK_EVERY_S,
     clock: Clock = utc_now,
 ) -> Concepts:
     """`documents` must live in the same database: a concept and its search text commit together. `nearest` and `model`
     are those of the vector index; `index_positions` the change-log positions of the "keywords" and "vectors" indexes;
-    `alone` keeps two processes from bringing the same remote projection along at once."""
+    `alone` keeps two processes from bringing the same remote projection along at once; `reader` is given the graph of
+    this database and may answer questions from elsewhere."""
     tables = ConceptTables(database)
     log, ledger = SqliteEventLog(tables, clock), SqliteProjectionLedger(tables)
     catalogue, graph = SqliteConceptCatalogue(tables), SqliteConceptGraph(tables)
@@ -56,7 +63,7 @@ def open_concepts(
     change = ChangeConcepts(log, catalogue, graph, SqliteRequestBook(tables), together, wake)
     return Concepts(
         change=change,
-        read=ReadConcepts(log, catalogue, graph, clock),
+        read=ReadConcepts(log, catalogue, reader(graph, log, ledger) if reader else graph, clock),
         find=FindConcepts(catalogue, NearestByChunks(SqliteConceptChunks(tables), nearest), model),
         check=check,
         runner=runner,

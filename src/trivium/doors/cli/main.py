@@ -19,7 +19,8 @@ from trivium.doors.cli.output import complain
 from trivium.errors import InvalidInput, NotFound, TriviumError
 
 COMMANDS: tuple[str, ...] = ("documents", "search", "code", "upkeep", "evaluate", "demo")
-COMMANDS += ("vendors", "concepts", "serve", "run", "keys", "audit", "cache", "schema", "settings")
+COMMANDS += ("migrate", "move", "worker")
+COMMANDS += ("vendors", "concepts", "serve", "run", "keys", "audit", "cache", "graph", "schema", "settings")
 
 # Typer carries a click of its own and gives no public name to the base of its usage errors.
 WrongCall: Any = next(base for base in typer.BadParameter.__mro__ if base.__name__ == "ClickException")

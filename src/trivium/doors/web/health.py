@@ -60,5 +60,7 @@ class Health:
         shared = self._gate.guard.stores.shared
         if shared is not None:
             parts["cache"] = "unavailable" if shared.ping() else "ok"
+        if app.graph_server is not None:
+            parts["graph"] = "unavailable" if app.graph_server.trouble else "ok"
         parts["vectors"] = "unavailable" if ranking.degraded else "incomplete" if ranking.missing_vectors else "ok"
         return parts
