@@ -24,6 +24,10 @@ class Lock(Protocol):
     def try_hold(self) -> AbstractContextManager[bool]: ...
 
 
+def _no_roles(role: str) -> None:
+    raise InvalidInput(f"a store in the data folder knows no role {role!r}", field="grant_read")
+
+
 @dataclass(frozen=True, slots=True)
 class Store:
     """`postgres` is there where that is the choice. `lock` makes locks between all processes that share the store."""
@@ -33,6 +37,7 @@ class Store:
     lock: Callable[[str], Lock]
     check: Callable[[], list[str]]
     postgres: "PostgresDatabase | None" = None
+    grant_read: Callable[[str], None] = _no_roles
     filters: dict[str, Any] = field(default_factory=dict)  # how filters are compiled, where that differs
 
 
@@ -141,5 +146,6 @@ def _postgres(settings: Settings, durable: bool, takes_turns: bool = True) -> St
         lambda name: PostgresLock(database, name),
         database.check,
         database,
+        database.grant_read,
         {"where": where},
     )

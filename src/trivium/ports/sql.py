@@ -61,6 +61,6 @@ class SqlTables(Protocol):
     def sequences(self, db: SqlConnection) -> dict[str, int]:
         """By table: the last id that was given away, for those whose ids are never given again."""
 
-    def filling(self, db: SqlConnection, sequences: dict[str, int]) -> AbstractContextManager[None]:
-        """While it lasts, triggers rest and rows may come before those they refer to. Afterwards no id up to
-        `sequences` is given again."""
+    def filling(self, db: SqlConnection, sequences: dict[str, int] | None) -> AbstractContextManager[None]:
+        """While it lasts, triggers rest and rows may come before those they refer to. Afterwards, no id that is there
+        or in `sequences` is given again; None where more rows will come."""

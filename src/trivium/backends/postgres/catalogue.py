@@ -24,6 +24,12 @@ _TABLES = (
 )
 
 
+_WITH_TRIGGERS = (
+    "SELECT DISTINCT relname FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid"
+    " WHERE NOT tgisinternal AND relnamespace = current_schema()::regnamespace ORDER BY relname"
+)
+
+
 @dataclass(frozen=True, slots=True)
 class _Table:
     columns: tuple[str, ...]
@@ -93,8 +99,8 @@ class PostgresTables:
         return found
 
     @contextmanager
-    def filling(self, db: SqlConnection, sequences: dict[str, int]) -> Iterator[None]:
-        names = self.names(db)
+    def filling(self, db: SqlConnection, sequences: dict[str, int] | None) -> Iterator[None]:
+        names = [row[0] for row in db.execute(_WITH_TRIGGERS)]
         db.execute("SET CONSTRAINTS ALL DEFERRED")
         for name in names:
             db.execute(f'ALTER TABLE "{name}" DISABLE TRIGGER USER')
@@ -102,9 +108,9 @@ class PostgresTables:
         db.execute("SET CONSTRAINTS ALL IMMEDIATE")  # a table with checks that were put off cannot be altered
         for name in names:
             db.execute(f'ALTER TABLE "{name}" ENABLE TRIGGER USER')
-        for table, column in _identities(self, db):
+        for table, column in _identities(self, db) if sequences is not None else ():
             highest = db.execute(f'SELECT COALESCE(MAX("{column}"), 0) FROM "{table}"').fetchone()[0]
-            if last := max(highest, sequences.get(table, 0)):
+            if last := max(highest, (sequences or {}).get(table, 0)):
                 db.execute("SELECT setval(pg_get_serial_sequence(?, ?), ?)", (table, column, last))
 
 

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from functools import partial
 
 import psycopg
+from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 
 from trivium.backends.postgres.border import border, is_lost
@@ -147,6 +148,17 @@ class PostgresDatabase:
                 raise
             finally:
                 self._lockers.give_back(connection)
+
+    def grant_read(self, role: str) -> None:
+        """Everything that is there and everything that this role will make may be read by `role`."""
+        with self.transaction() as db:
+            schema = sql.Identifier(db.execute("SELECT current_schema()").fetchone()[0])
+            for grant in (
+                "GRANT USAGE ON SCHEMA {schema} TO {role}",
+                "GRANT SELECT ON ALL TABLES IN SCHEMA {schema} TO {role}",
+                "ALTER DEFAULT PRIVILEGES IN SCHEMA {schema} GRANT SELECT ON TABLES TO {role}",
+            ):
+                db.connection.execute(sql.SQL(grant).format(schema=schema, role=sql.Identifier(role)))
 
     def check(self) -> list[str]:
         """What is wrong with the server; empty when it answers."""

@@ -105,7 +105,7 @@ def _plain(value: Any) -> Any:
     return {"base64": base64.b64encode(value).decode()} if isinstance(value, bytes) else value
 
 
-def _raw(value: Any) -> Any:
+def raw(value: Any) -> Any:
     return base64.b64decode(value["base64"]) if isinstance(value, dict) else value
 
 
@@ -148,7 +148,7 @@ def _insert(db: SqlConnection, columns: dict[str, set[str]], line: str, number: 
         raise InvalidInput(f"line {number}: {name} has no {unknown}; nothing was imported", field="file")
     names = ", ".join(f'"{column}"' for column in row)
     marks = ", ".join("?" for _ in row)
-    db.execute(f'INSERT INTO "{name}" ({names}) VALUES ({marks})', [_raw(value) for value in row.values()])
+    db.execute(f'INSERT INTO "{name}" ({names}) VALUES ({marks})', [raw(value) for value in row.values()])
     return name
 
 

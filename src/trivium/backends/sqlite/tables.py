@@ -22,19 +22,21 @@ class SqliteTables:
         return dict(db.execute("SELECT name, seq FROM sqlite_sequence").fetchall())
 
     @contextmanager
-    def filling(self, db: SqlConnection, sequences: dict[str, int]) -> Iterator[None]:
+    def filling(self, db: SqlConnection, sequences: dict[str, int] | None) -> Iterator[None]:
         db.execute("PRAGMA defer_foreign_keys = ON")
         triggers = db.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger' ORDER BY rowid").fetchall()
         for name, _ in triggers:
             db.execute(f'DROP TRIGGER "{name}"')
         yield
-        for name in self._numbered(db) & sequences.keys():
+        for name, last in (sequences or {}).items():
+            if name not in self._numbered(db):
+                continue
             db.execute(
                 "INSERT INTO sqlite_sequence SELECT ?, 0"
                 " WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = ?)",
                 (name, name),
             )
-            db.execute("UPDATE sqlite_sequence SET seq = MAX(seq, ?) WHERE name = ?", (sequences[name], name))
+            db.execute("UPDATE sqlite_sequence SET seq = MAX(seq, ?) WHERE name = ?", (last, name))
         for _, statement in triggers:
             db.execute(statement)
 

@@ -23,7 +23,7 @@ class _Chosen:
         from trivium.settings import Settings, variables
 
         if self.data is not None:
-            given["data"] = self.data
+            given.setdefault("data", self.data)
         try:
             return Settings(**given)
         except ValidationError as error:
