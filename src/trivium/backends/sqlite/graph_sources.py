@@ -1,7 +1,7 @@
 """The code and vendor graphs as a graph server is to have them: GraphSource on SQL."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple, fields
 
 from trivium.backends.sqlite.code_schema import SCHEMA
@@ -31,12 +31,15 @@ class SqliteCodeSource:
             state = _code_state(db)
             symbols = [Symbol(*row) for row in db.execute(f"SELECT {_SYMBOL} FROM code_symbols ORDER BY symbol_id")]
             edges = [Edge(*row) for row in db.execute(f"SELECT {_EDGE} FROM code_edges")]
-        nodes = {symbol.symbol_id: _symbol_node(symbol) for symbol in symbols}
-        for edge in edges:
-            for end in (edge.source, edge.target):  # of an edge whose symbol is gone, or not there yet
-                nodes.setdefault(end, MirroredNode(end, "Unknown", {}))
-        links = [*map(_edge_link, edges), *_definitions(nodes)]
-        return GraphCopy(state, list(nodes.values()), links)
+        return code_copy(state, symbols, edges)
+
+
+def code_copy(state: str, symbols: Iterable[Symbol], edges: Sequence[Edge]) -> GraphCopy:
+    nodes = {symbol.symbol_id: _symbol_node(symbol) for symbol in symbols}
+    for edge in edges:
+        for end in (edge.source, edge.target):  # of an edge whose symbol is gone, or not there yet
+            nodes.setdefault(end, MirroredNode(end, "Unknown", {}))
+    return GraphCopy(state, list(nodes.values()), [*map(_edge_link, edges), *_definitions(nodes)])
 
 
 class SqliteVendorSource:
