@@ -62,7 +62,8 @@ def explained(
         return _raised(error, quota, details, calls)
     if isinstance(error, MontyCrashedError):
         return ProgramFailed("the interpreter gave up on this program", hint="do it in smaller steps", details=details)
-    if isinstance(error, MontyError | ValueError | OverflowError):
+    if isinstance(error, MontyError | ValueError | OverflowError | TypeError | RecursionError):
+        # Values that the interpreter has and Python has not: integers beyond its limit, keys it cannot hash.
         return ResultInvalid("the result cannot be sent", hint="return text, numbers, lists, dictionaries")
     if isinstance(error, ProgramError):
         error.details = {**{name: value for name, value in details.items() if value}, **error.details}

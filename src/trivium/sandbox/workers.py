@@ -84,9 +84,9 @@ class Workers:
         return self._turns.waiting
 
     @contextmanager
-    def place(self, who: str, quota: Quota, wait_s: float) -> Iterator[Place]:
-        """A worker to itself. It is killed `quota.timeout_s` after the block was entered."""
-        with self._turns.take(who, wait_s) as waited_s, self._session(quota) as session:
+    def place(self, who: str, quota: Quota, wait_s: float, prelude: str = "None") -> Iterator[Place]:
+        """A worker to itself, in which `prelude` has run. It is killed `quota.timeout_s` after the block was entered."""
+        with self._turns.take(who, wait_s) as waited_s, self._session(quota, prelude) as session:
             pid = session.worker_pid
             if pid is None:
                 raise SandboxUnavailable("the worker has gone", hint="try again")
@@ -129,7 +129,31 @@ class Workers:
             ) from error
 
     @contextmanager
-    def _session(self, quota: Quota) -> "Iterator[MontySession]":
+    def _session(self, quota: Quota, prelude: str) -> "Iterator[MontySession]":
+        session = self._living(quota, prelude)
+        try:
+            yield session
+        finally:
+            session.__exit__(None, None, None)
+
+    def _living(self, quota: Quota, prelude: str) -> "MontySession":
+        """The pool may hand out a worker that died unnoticed, killed by the system or a moment ago by us. What runs
+        first is ours, so it can simply be tried on another."""
+        from pydantic_monty import MontyCrashedError
+
+        for _ in range(self.most + 1):
+            session = self._checked_out(quota)
+            try:
+                session.feed_run(prelude)
+                return session
+            except MontyCrashedError:
+                session.__exit__(None, None, None)
+            except BaseException:
+                session.__exit__(None, None, None)
+                raise
+        raise SandboxUnavailable("workers die as soon as they start", hint="call the tools one by one")
+
+    def _checked_out(self, quota: Quota) -> "MontySession":
         from pydantic_monty import MontyError
 
         checkout = self.start().checkout(
@@ -143,11 +167,7 @@ class Workers:
             os_policy={"sleep": "zero"},
         )
         try:
-            session = checkout.__enter__()
+            return checkout.__enter__()
         except (MontyError, OSError, RuntimeError, TimeoutError) as error:
             logger.error("a worker did not start: %s", error)
             raise SandboxUnavailable("a worker did not start", hint="try again") from error
-        try:
-            yield session
-        finally:
-            checkout.__exit__(None, None, None)
