@@ -7,7 +7,7 @@ from trivium.code.lowering import ops
 from trivium.code.solver.solve import Solution
 from trivium.code.symbols import SymbolTable
 from trivium.code.typed_calls import TypedProgram
-from trivium.model.code import CONFIDENCE, BlindSpot, Edge, Relationship, Resolution
+from trivium.model.code import CONFIDENCE, BlindSpot, Edge, Relationship, Resolution, is_inside
 
 MAX_CANDIDATES = 40  # methods of one name, where a call has more receivers than can be followed
 _STRENGTH: dict[Resolution, int] = {"name_match": 0, "inferred": 1, "exact": 2}
@@ -39,6 +39,11 @@ class EdgeSet:
             if weaker or (resolution == known.resolution and line >= known.line_number):
                 return
         self._edges[key] = Edge(source, target, relationship, line, resolution, CONFIDENCE[resolution])
+
+    def _is_told(self, source: str, target: str) -> bool:
+        """Whether an edge that says more than `references` connects the two, or the source is part of the target."""
+        said = ("calls", "extends", "implements")
+        return is_inside(source, target) or any((source, target, word) in self._edges for word in said)
 
     def miss(self, path: str, line: int, reason: str, name: str) -> None:
         spot = BlindSpot(path, line, reason, name)  # type: ignore[arg-type]  # lowering uses the model's own words
@@ -78,7 +83,8 @@ class EdgeSet:
         for edge in program.edges():
             source = self.symbols.definition(program.units[edge.source[0]].path, edge.source[1])
             target = self.symbols.definition(program.units[edge.target[0]].path, edge.target[1])
-            self.add(source, target, edge.relationship, edge.line, edge.resolution)
+            if edge.relationship != "references" or not self._is_told(source, target):
+                self.add(source, target, edge.relationship, edge.line, edge.resolution)
         for unit, line, name in program.unresolved:
             self.miss(program.units[unit].path, line, "unresolved_call", name)
         self.add_typed_imports(program)

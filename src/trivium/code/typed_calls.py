@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from trivium.code.lowering import ops
+from trivium.code.lowering.mentions import parts
 from trivium.code.lowering.typed import Description, FunctionFacts, TypeFacts
 from trivium.code.modules.typed import FunctionId, TypedNames, TypeId
 from trivium.model.code import Relationship, Resolution
@@ -308,6 +309,8 @@ class TypedProgram:
         for unit, facts in enumerate(self.names.facts):
             for function in facts.functions:
                 yield from self._function_edges(unit, function)
+        for unit in range(len(self.units)):
+            yield from self._references(unit)
 
     def _function_edges(self, unit: int, function: FunctionFacts) -> Iterator[FoundEdge]:
         source = (unit, function.definition)
@@ -339,6 +342,50 @@ class TypedProgram:
             target = (callee[0], self.function_facts(callee).definition)
             if target != source:
                 yield FoundEdge(source, target, "calls", line, resolution)
+
+    def _references(self, unit: int) -> Iterator[FoundEdge]:
+        """Types and functions that are named without being called. What is called, too, has its edge already."""
+        imported = {written.line for written in self.units[unit].imports}
+        own = self.units[unit].definitions
+        local = {function.definition: function.variables for function in self.names.facts[unit].functions}
+        for definition, chain, line in self.names.facts[unit].mentions:
+            if line in imported or chain in local.get(definition, ()):
+                continue
+            scope = own[definition].qualified_name if definition >= 0 else ""
+            for target in self._mentioned(unit, scope, chain):
+                if target != (unit, definition):
+                    yield FoundEdge((unit, definition), target, "references", line, "exact")
+
+    def _mentioned(self, unit: int, scope: str, chain: str) -> Iterator[tuple[int, int]]:
+        """The definitions a chain of names leads through: a type, a member of it, a function."""
+        family, names = self.names.family[unit], self.names
+        if chain.startswith(":"):
+            owner = self._known(unit, "", scope) or self._known(unit, "", scope.rpartition(".")[0])
+            for method in self.method(owner, chain[1:]) if owner is not None else ():
+                yield method[0], self.function_facts(method).definition
+            return
+        words = parts(chain)
+        separator = "::" if family == "rust" else "."
+        for end in range(len(words), 0, -1):
+            found = self._type_mentioned(unit, scope, separator.join(words[:end]), words[end - 1])
+            if found is not None:
+                yield found[0], self.type_facts(found).definition
+                for method in self.method(found, words[end]) if end < len(words) else ():
+                    yield method[0], self.function_facts(method).definition
+                return
+        if (family, words[-1]) in names.by_name:
+            for function in names.functions_named(unit, scope, separator.join(words)):
+                yield function[0], self.function_facts(function).definition
+
+    def _type_mentioned(self, unit: int, scope: str, written: str, last: str) -> TypeId | None:
+        """Only where it is certain. In C#, an attribute may leave out the end of its class's name."""
+        family = self.names.family[unit]
+        for suffix in ("", "Attribute") if family == "csharp" else ("",):
+            if (family, last + suffix) in self.names.simple:
+                found = self.names.type_named(unit, scope, written + suffix)
+                if found is not None and found[1]:
+                    return found[0]
+        return None
 
 
 def _spelled(description: Description) -> str:

@@ -7,7 +7,7 @@ are cached with `marshal`, keyed by the hash of the file's bytes.
 
 from typing import Any, NamedTuple
 
-VERSION = 1  # raise it whenever lowering changes: cached facts of another version are not read
+VERSION = 2  # raise it whenever lowering changes: cached facts of another version are not read
 
 (
     CONST,  # dst, value

@@ -10,11 +10,21 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from trivium.code.lowering import ops
+from trivium.code.lowering.mentions import Mention, mentions
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 MAX_DEPTH = 150
+# Calls that decide at run time what is called or made.
+REFLECTION: dict[str, frozenset[str]] = {
+    "java": frozenset({"getMethod", "getDeclaredMethod", "forName", "newProxyInstance"}),
+    "csharp": frozenset({"GetMethod", "GetType", "CreateInstance", "InvokeMember", "DynamicInvoke"}),
+    "go": frozenset({"MethodByName", "FieldByName"}),
+    "php": frozenset({"call_user_func", "call_user_func_array", "newInstance", "invokeArgs"}),
+    "c": frozenset({"dlsym"}),
+    "cpp": frozenset({"dlsym"}),
+}
 Description = tuple[Any, ...]
 UNKNOWN: Description = ()
 
@@ -41,6 +51,7 @@ class TypedFacts(NamedTuple):
     package: str
     types: list[TypeFacts]
     functions: list[FunctionFacts]
+    mentions: list[Mention]
 
 
 class TypedWalker:
@@ -173,6 +184,8 @@ class TypedWalker:
         self.owner, self.prefix, self.current = kept
 
     def call(self, node: "Node", receiver: Description | None, name: str) -> None:
+        if name in REFLECTION.get(self.language, ()):
+            self.notes.append(("reflection", self.line(node), name))
         if name:
             self.current.calls.append((self.line(node), "call", receiver, name))
 
@@ -194,7 +207,8 @@ class TypedWalker:
         raise NotImplementedError
 
     def facts(self) -> ops.FileFacts:
-        typed = TypedFacts(self.package, self.types, self.functions)
+        named = mentions(self.language, self.source, self.definitions)
+        types, functions = [tuple(one) for one in self.types], [tuple(one) for one in self.functions]
         return ops.FileFacts(
             ops.VERSION,
             self.language,
@@ -204,7 +218,7 @@ class TypedWalker:
             self.imports,
             [],
             [],
-            [typed],
+            [(self.package, types, functions, named)],  # TypedFacts in plain tuples, which can be cached
             self.notes,
             [],
         )

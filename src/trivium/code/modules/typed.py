@@ -367,5 +367,5 @@ def _psr4(configs: Mapping[str, bytes]) -> list[tuple[str, str]]:
 
 
 def _typed_facts(unit: ops.FileFacts) -> TypedFacts:
-    package, types, functions = unit.calls[0]
-    return TypedFacts(package, [TypeFacts(*t) for t in types], [FunctionFacts(*f) for f in functions])
+    package, types, functions, mentions = unit.calls[0]
+    return TypedFacts(package, [TypeFacts(*t) for t in types], [FunctionFacts(*f) for f in functions], mentions)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from trivium.code.scip.places import Places
 from trivium.code.scip.symbols import ScipSymbol, parse
 from trivium.code.scip.text import SourceText
-from trivium.code.scip.wire import CALLED, DEFINITION, IMPORT, KINDS, LOCAL, Message
+from trivium.code.scip.wire import CALLED, DEFINITION, IMPORT, KINDS, LOCAL, NAMED, Message
 from trivium.model.code import CONFIDENCE, CodeGraph, Edge, Relationship, Symbol, SymbolKind, package_id, symbol_id
 
 SCIP = "scip"
@@ -103,7 +103,8 @@ class Overlay:
             found.add(file, target.partition("::")[0], "imports", line)
         else:
             text = self._texts[path]
-            called = occurrence.syntax_kind == CALLED or text.is_called(span)
+            kind = occurrence.syntax_kind
+            called = kind == CALLED or (kind != NAMED and text.is_called(span))
             source = (
                 self._places.caller(path, line, text.is_decorator(span)) if called else self._places.around(path, line)
             )

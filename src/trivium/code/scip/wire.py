@@ -61,7 +61,7 @@ _SCALARS = {
 
 DEFINITION, IMPORT = 1, 2  # roles, bits of `symbol_roles`
 UTF8, UTF16, UTF32 = 1, 2, 3  # position encodings
-CALLED = 15  # syntax kind IdentifierFunction: references of functions, calls among them
+CALLED, NAMED = 15, 6  # syntax kinds IdentifierFunction and Identifier: our own way to tell calls from other references
 LOCAL = "local "
 
 Unreadable = DecodeError

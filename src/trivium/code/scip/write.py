@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from trivium.code.scip.symbols import escaped, head, namespaces
 from trivium.code.scip.text import SourceText
-from trivium.code.scip.wire import CALLED, DEFINITION, IMPORT, KIND_NUMBERS, UTF8, UTF32, Index, Message
+from trivium.code.scip.wire import CALLED, DEFINITION, IMPORT, KIND_NUMBERS, NAMED, UTF8, UTF32, Index, Message
 from trivium.model.code import Edge, Symbol
 
 TOOL = "trivium"
@@ -134,7 +134,7 @@ class ScipWriter:
         whole = [line, len(text) - len(text.lstrip()), len(text.rstrip())]
         span = next(iter(called if edge.relationship == "calls" and called else free), whole)
         roles = IMPORT if edge.relationship == "imports" else 0
-        syntax = CALLED if edge.relationship == "calls" else 0
+        syntax = {"calls": CALLED, "references": NAMED}.get(edge.relationship, 0)
         return span, self.name(edge.target), roles, syntax, []
 
     def _add_packages(self) -> None:
