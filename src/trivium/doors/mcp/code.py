@@ -20,10 +20,12 @@ from trivium.model.filters import Equals
 from trivium.model.hits import Ranking, SearchQuery
 
 if TYPE_CHECKING:
+    from trivium.code.named import Name
     from trivium.code.repositories.room import Code
 
 FEW_CHUNKS = 64  # embedded at once where an answer needs them
 LONG_S = 3600.0
+USUAL_SIMILARITY = 0.7
 
 Depth = Annotated[int, Field(ge=1, le=5, description="Levels to follow")]
 EntityPath = Annotated[
@@ -66,7 +68,9 @@ def search_code(
     call: Call,
     query: Annotated[str, Field(min_length=1, max_length=1000, description="In words, or names of the code")],
     limit: Annotated[int, Field(ge=1, le=50)] = 10,
-    threshold: Annotated[float, Field(ge=0, le=1, description="Least similarity; 1.0 for what the query names")] = 0.7,
+    threshold: Annotated[
+        float, Field(ge=0, le=1, description="Least similarity; 1.0 for what the query names")
+    ] = USUAL_SIMILARITY,
     repository: Annotated[str | None, Field(min_length=1, description="Only this repository")] = None,
 ) -> Reply:
     """Search the code of indexed repositories by meaning and by names; gives snippets with file and lines."""
@@ -96,9 +100,11 @@ def search_code(
 
 
 def _is_near(body: Body, threshold: float) -> bool:
-    """A chunk without a vector yet has no similarity: it is there because its words answer the query."""
+    """A chunk without a vector yet has no similarity: it is there because its words answer the query. What the query
+    may name is kept unless more than usual is asked for."""
     score = body["similarity_score"]
-    return score is None or bool(score >= threshold)
+    may_stay = "matched_name" in body["metadata"] and threshold <= USUAL_SIMILARITY
+    return score is None or may_stay or bool(score >= threshold)
 
 
 def _limits(ranking: Ranking) -> Body:
@@ -110,25 +116,26 @@ def _limits(ranking: Ranking) -> Body:
     return body
 
 
-def _found(call: Call, ranking: Ranking, named: dict[tuple[str, str], list[int]]) -> list[Body]:
+def _found(call: Call, ranking: Ranking, named: Sequence["Name"]) -> list[Body]:
     """The hits as they are shown; definitions that the query names come first."""
+    from trivium.code.named import in_order
+
     code = _code(call)
-    hits = [hit for hit in ranking.hits if hit.similarity_score is not None or hit.bm25_score]
-    chunks = {chunk.chunk_id: chunk for chunk in call.app.chunks.get([hit.chunk_id for hit in hits])}
+    near = {h.chunk_id: h.similarity_score for h in ranking.hits if h.similarity_score is not None or h.bm25_score}
+    ordered = in_order(named, list(near), lambda symbols: code.defining_chunks(symbols, call.app.chunks))
+    chunks = {chunk.chunk_id: chunk for chunk in call.app.chunks.get(list(ordered))}
     paths: dict[str, set[str]] = {}
     for chunk in chunks.values():
         paths.setdefault(str(chunk.metadata["repository"]), set()).add(chunk.source_file)
     files = {(name, path): file for name, some in paths.items() for path, file in code.files(name, some).items()}
     fresh = {(name, path): is_it for name, some in paths.items() for path, is_it in code.fresh(name, some).items()}
-    first: list[Body] = []
-    then: list[Body] = []
-    for hit in hits:
-        if hit.chunk_id in chunks:
-            chunk = chunks[hit.chunk_id]
+    found: list[Body] = []
+    for chunk_id, match in ordered.items():
+        if chunk_id in chunks:
+            chunk = chunks[chunk_id]
             place = (str(chunk.metadata["repository"]), chunk.source_file)
-            body = answers.found_chunk(hit, chunk, files.get(place), fresh.get(place), named.get(place, ()))
-            (first if "matched_name" in body["metadata"] else then).append(body)
-    return first + then
+            found.append(answers.found_chunk(near.get(chunk_id), chunk, files.get(place), fresh.get(place), match))
+    return found
 
 
 @tool(scope="read", errors=answers.error_body, invalid=answers.invalid)

@@ -1,19 +1,19 @@
 """The shapes of the code tools' answers: seed fields first, what we add after them."""
 
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from trivium.doors.mcp.tools import Body, Call, Failure, Tool, explain
 from trivium.errors import BackendUnavailable, InvalidInput, NotFound, RateLimited, TriviumError
 from trivium.model.chunk import Chunk
-from trivium.model.hits import Hit
 from trivium.ports.repositories import IndexedFile, Repository
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
+    from trivium.code.named import Match
     from trivium.code.repositories.index import IndexReport
 
 _DIGITS = 4
@@ -66,10 +66,10 @@ def elapsed(call: Call) -> int:
 
 
 def found_chunk(
-    hit: Hit, chunk: Chunk, file: IndexedFile | None, fresh: bool | None, named_lines: Collection[int]
+    similarity: float | None, chunk: Chunk, file: IndexedFile | None, fresh: bool | None, match: "Match"
 ) -> Body:
-    """`named_lines`: where definitions begin that the query names. The chunk that holds one is what was asked for."""
-    score = None if hit.similarity_score is None else round(hit.similarity_score, _DIGITS)
+    """What the query surely names is what was asked for; what it may name keeps the similarity it has."""
+    score = 1.0 if match == "sure" else None if similarity is None else round(similarity, _DIGITS)
     metadata: dict[str, Any] = {
         "file_path": chunk.source_file,
         "repository": chunk.metadata["repository"],
@@ -83,8 +83,8 @@ def found_chunk(
     if file is not None and chunk.chunk_index < len(file.pieces):
         first, last, symbol = file.pieces[chunk.chunk_index]
         metadata |= {"start_line": first, "end_line": last, "entity_path": symbol}
-        if any(first <= line <= last for line in named_lines):
-            metadata["matched_name"], score = True, 1.0
+    if match != "none":
+        metadata["matched_name"] = True
     if fresh is not None:
         metadata["fresh"] = fresh
     return {"content": chunk.text, "similarity_score": score, "metadata": metadata}
