@@ -135,7 +135,7 @@ class _Run:
         return plain(value)
 
     def failure(self, error: BaseException) -> BaseException:
-        running = [one.name for one in self.asked.values() if one.future is not None and not one.future.done()]
+        running = [one.name for one in self.asked.values() if one.future is not None]
         details = {"calls": summary(self.finished), "running": running, "output": self.output}
         if self.printed > _FLOOD_CHARACTERS:
             return OutputFlood(
@@ -194,9 +194,10 @@ class _Run:
             for future in futures:
                 future.cancel()
             raise TimeoutError
-        for future in done:
-            del self.asked[futures[future]]
-        return {futures[future]: future.result() for future in done}
+        results = {futures[future]: future.result() for future in done}
+        for number in results:
+            del self.asked[number]
+        return results
 
     def _answered(self, asked: _Asked) -> dict[str, Any]:
         started = time.monotonic()
@@ -204,12 +205,11 @@ class _Run:
         if left_s <= 0:
             raise TimeoutError
         try:
-            value = self.functions.answer(asked.name, asked.values, asked.named, left_s)
-            return {"return_value": value}
+            result = {"return_value": self.functions.answer(asked.name, asked.values, asked.named, left_s)}
         except CallFailed as failed:
-            return {"exception": RuntimeError(str(failed))}
-        finally:
-            self.finished.append(Finished(asked.name, time.monotonic() - started))
+            result = {"exception": RuntimeError(str(failed))}
+        self.finished.append(Finished(asked.name, time.monotonic() - started))
+        return result
 
 
 def _function(name: str) -> Callable[..., None]:

@@ -85,7 +85,7 @@ class Workers:
 
     @contextmanager
     def place(self, who: str, quota: Quota, wait_s: float, prelude: str = "None") -> Iterator[Place]:
-        """A worker to itself, in which `prelude` has run. It is killed `quota.timeout_s` after the block was entered."""
+        """A worker to itself, in which `prelude` has run. It is killed `quota.timeout_s` after the block is entered."""
         with self._turns.take(who, wait_s) as waited_s, self._session(quota, prelude) as session:
             pid = session.worker_pid
             if pid is None:

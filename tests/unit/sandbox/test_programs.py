@@ -171,19 +171,23 @@ def test_output_without_end_is_stopped(run: Run) -> None:
 
 
 def test_a_timeout_says_what_had_finished_and_what_had_not(run: Run) -> None:
-    release = threading.Event()
-
     def slow(name: str, _values: Any, _named: Any, _left_s: float) -> Any:
         if name == "read":
-            release.wait(60)
+            raise TimeoutError  # as if it had taken until the end
         return {}
 
     with pytest.raises(ProgramTimeout) as failed:
-        run("await search(1)\nprint('half way')\nawait read(2)", slow, timeout_s=1.0)
-    release.set()
+        run("await search(1)\nprint('half way')\nawait read(2)", slow)
     assert "1 call had finished, read had not" in failed.value.message
     assert failed.value.details["calls"][0].startswith("search ×1")
     assert failed.value.details["output"] == "half way\n"
+
+
+def test_a_function_that_never_answers_does_not_keep_the_program(run: Run) -> None:
+    release = threading.Event()
+    with pytest.raises(ProgramTimeout, match="read had not"):
+        run("await read(1)", lambda *_: release.wait(60), timeout_s=0.2)
+    release.set()
 
 
 def test_more_calls_than_the_budget_are_refused(run: Run) -> None:

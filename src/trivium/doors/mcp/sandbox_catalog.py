@@ -52,7 +52,7 @@ CATALOG: dict[str, Entry] = {
             "save entities and relationships between organisations with their source",
             "write down, correct or remove knowledge about vendors",
         ),
-        "{results: {…counts and ids of what was added}}",
+        "{results: {entity_ids, relationship_ids, added, duplicates}}",
     ),
     "search_code": Entry(
         (
