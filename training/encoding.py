@@ -57,8 +57,6 @@ class Encoded:
     ids: list[int]
     shapes: list[int]
     firsts: list[int]
-    soft: "np.ndarray | None" = None  # teachers' label probabilities, a row a unit
-    pair_soft: "list[np.ndarray | None] | None" = None  # and their relation probabilities, one a pair
 
 
 def encode(sentence: Sentence, units: UnitTokenizer) -> Encoded:
@@ -128,9 +126,7 @@ def tensors(batch: list[Encoded], device: str, rng: np.random.Generator | None =
     unit_mask = np.zeros((rows, unit_width), bool)
     allowed = np.full((rows, unit_width), (1 << len(LABELS)) - 1, np.int64)
     universe = np.full((rows, unit_width), (1 << len(LABELS)) - 1, np.int64)
-    pair_rows, spans, kinds, distances, roles, gold, known, pair_soft = [], [], [], [], [], [], [], []
-    soft = np.zeros((rows, unit_width, len(LABELS)), np.float32)
-    softened = np.zeros((rows, unit_width), bool)
+    pair_rows, spans, kinds, distances, roles, gold, known = [], [], [], [], [], [], []
     for row, item in enumerate(batch):
         ids[row, : len(item.ids)] = item.ids
         shapes[row, : len(item.ids)] = item.shapes if rng is None else disguised(item.shapes, rng)
@@ -140,11 +136,8 @@ def tensors(batch: list[Encoded], device: str, rng: np.random.Generator | None =
         unit_mask[row, :count] = True
         allowed[row, :count] = item.sentence.allowed[:count]
         universe[row, :count] = np.array(item.sentence.allowed[:count], np.int64) | item.sentence.universe
-        if item.soft is not None:
-            size = min(count, len(item.soft))
-            soft[row, :size], softened[row, :size] = item.soft[:size], True
         entities = item.sentence.entities
-        for number, (head, tail, label) in enumerate(item.sentence.pairs):
+        for head, tail, label in item.sentence.pairs:
             a, b = entities[head], entities[tail]
             if max(a.end, b.end) >= count:
                 continue
@@ -156,8 +149,6 @@ def tensors(batch: list[Encoded], device: str, rng: np.random.Generator | None =
             distances.append(distance_bucket(one, two))
             roles.append(role_row(width, one, two))
             gold.append(label)
-            given = item.pair_soft[number] if item.pair_soft is not None else None
-            pair_soft.append(given if given is not None else np.eye(len(RELATIONS), dtype=np.float32)[label])
             known.append(item.sentence.relation_universe)
     put = lambda value: torch.from_numpy(np.asarray(value)).to(device, non_blocking=True)  # noqa: E731
     table = 1 << np.arange(len(LABELS))
@@ -170,8 +161,6 @@ def tensors(batch: list[Encoded], device: str, rng: np.random.Generator | None =
         "allowed": put((allowed[..., None] & table) > 0),
         "universe": put((universe[..., None] & table) > 0),
     }
-    if softened.any():
-        out |= {"soft": put(soft), "softened": put(softened)}
     if pair_rows:
         relation_table = 1 << np.arange(len(RELATIONS))
         out |= {
@@ -181,7 +170,6 @@ def tensors(batch: list[Encoded], device: str, rng: np.random.Generator | None =
             "distance": put(np.array(distances)),
             "roles": put(np.array(roles)),
             "gold": put(np.array(gold)),
-            "pair_soft": put(np.array(pair_soft, np.float32)),
             "known": put((np.array(known)[:, None] & relation_table) > 0),
         }
     return out

@@ -77,7 +77,7 @@ def predictor(models: list[Extractor], tokenizers: list[UnitTokenizer], device: 
             where = {id(e): n for n, e in enumerate(encoded)}
             for batch in batches(encoded, 16384, None):
                 t = tensors(batch, device)
-                with torch.no_grad(), torch.autocast("cuda", torch.bfloat16, enabled=device == "cuda"):
+                with torch.no_grad(), torch.autocast(device, torch.bfloat16):
                     states = model.states(t["ids"], t["shapes"], t["mask"])
                     e = model.emissions(states.float(), t["firsts"]).log_softmax(-1)
                 for row, item in enumerate(batch):
@@ -105,7 +105,7 @@ def relation_scores(
         t = tensors(batch, device)
         if "row" not in t:
             continue
-        with torch.autocast("cuda", torch.bfloat16, enabled=device == "cuda"):
+        with torch.autocast(device, torch.bfloat16):
             states = model.states(t["ids"], t["shapes"], t["mask"])
             logits = model.relations(states, t["mask"], t["row"], t["spans"], t["kinds"], t["distance"], t["roles"])
         logits = logits.masked_fill(~t["known"], -1e4)

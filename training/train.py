@@ -4,6 +4,7 @@ import argparse
 import copy
 import json
 import math
+import random
 import time
 from pathlib import Path
 from typing import Any
@@ -12,12 +13,12 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from training import sets
-from training.encoding import Encoded, UnitTokenizer, batches, encode, joined, tensors
+from training import augment, sets, templates
+from training.encoding import Encoded, UnitTokenizer, batches, encode, tensors
 from training.network import Extractor
 from training.scoring import report
 
-SOFT, SOFT_PAIRS = 0.7, 0.5
+CORE_LEFT_OUT = 0.5  # of an epoch: long sentences with a single pair
 
 
 def open_base(folder: Path, base: str) -> tuple[dict[str, np.ndarray], UnitTokenizer]:
@@ -89,24 +90,19 @@ def groups(model: Extractor, lr: float, head_lr: float, decay: float) -> list[di
 
 
 def losses(model: Extractor, t: dict[str, torch.Tensor], device: str) -> tuple[torch.Tensor, torch.Tensor]:
-    with torch.autocast("cuda", torch.bfloat16, enabled=device == "cuda"):
+    with torch.autocast(device, torch.bfloat16):
         states = model.states(t["ids"], t["shapes"], t["mask"])
     emissions = model.emissions(states.float(), t["firsts"])
     free = model.log_partition(emissions, t["universe"], t["unit_mask"])
     bound = model.log_partition(emissions, t["allowed"], t["unit_mask"])
     labels = (free - bound).sum() / t["unit_mask"].sum() * 8
-    if "soft" in t:  # unit-wise agreement with the averaged teachers
-        gap = F.kl_div(emissions.log_softmax(-1), t["soft"], reduction="none").sum(-1)
-        labels = labels + 8 * SOFT * (gap * t["softened"]).sum() / t["unit_mask"].sum()
     if "row" not in t:
         return labels, labels.new_zeros(())
-    with torch.autocast("cuda", torch.bfloat16, enabled=device == "cuda"):
+    with torch.autocast(device, torch.bfloat16):
         logits = model.relations(states, t["mask"], t["row"], t["spans"], t["kinds"], t["distance"], t["roles"])
     logits = logits.masked_fill(~t["known"], -1e4)
     weight = torch.where(t["gold"] == 0, 0.7, 1.0)
-    right = F.one_hot(t["gold"], logits.shape[-1]).float()
-    target = (1 - SOFT_PAIRS) * right + SOFT_PAIRS * t["pair_soft"]
-    return labels, (-(target * logits.log_softmax(-1)).sum(-1) * weight).sum() / weight.sum()
+    return labels, (F.cross_entropy(logits, t["gold"], reduction="none") * weight).sum() / weight.sum()
 
 
 def train(args: Any) -> dict[str, Any]:
@@ -115,25 +111,17 @@ def train(args: Any) -> dict[str, Any]:
     device = "cuda" if torch.cuda.is_available() else "cpu"
     rng = np.random.default_rng(args.seed)
     weights, units = open_base(args.data, args.base)
-    model = build(weights, args.base, args).to(device)
+    model = build(weights, args.base, args)
+    if args.start:
+        model.load_state_dict(shipped(args.start))
+    model.word.requires_grad_(not args.freeze_words)
+    model = model.to(device)
     ema = copy.deepcopy(model)
-    sentences = sets.training_sentences(args.data, with_conll04=not args.no_conll04)
-    if args.teacher:
-        sentences += sets.unlabelled(args.data)
-    soft = soft_labels(args.teacher, sentences) if args.teacher else None
-    if args.fold is not None:
-        sentences = [s for s in sentences if sets.fold_of(s, args.folds) != args.fold]
-    if args.more_wnut17:  # after the soft labels were counted off
-        again = [n for n, s in enumerate(sentences) if s.origin == "wnut17"]
-        sentences += [sentences[n] for n in again]
-        if soft:
-            soft = {name: [*values, *(values[n] for n in again)] for name, values in soft.items()}
+    sentences = sets.training_sentences(args.data)
+    names = templates.names_of(sentences)
+    sentences += [s for s in sentences if s.origin == "wnut17"] if args.more_wnut17 else []
+    sentences += templates.made_up(sentences, args.made_up, args.seed)
     encoded = [encode(s, units) for s in sentences]
-    natural = [encode(joined(s), units) for s in sentences]
-    if soft:
-        for number, variants in enumerate(zip(encoded, natural, strict=True)):
-            for item in variants:
-                item.soft, item.pair_soft = soft["units"][number], soft["pairs"][number]
     per_epoch = sum(1 for _ in batches(encoded, args.tokens, np.random.default_rng(0)))
     total = per_epoch * args.epochs
     optimizer = torch.optim.AdamW(groups(model, args.lr, args.head_lr, args.decay), fused=device == "cuda")
@@ -142,9 +130,7 @@ def train(args: Any) -> dict[str, Any]:
     for epoch in range(args.epochs):
         model.train()
         seen = torch.zeros(2, device=device)
-        pick = rng.random(len(encoded)) < 0.3
-        items: list[Encoded] = [n if p else e for e, n, p in zip(encoded, natural, pick, strict=True)]
-        plan = list(batches(items, args.tokens, rng))
+        plan = list(batches(varied(sentences, units, names, args.seed + epoch), args.tokens, rng))
         for batch in plan:
             done = (time.time() - began) / args.seconds if args.seconds else step / total
             if done >= 1:
@@ -160,27 +146,27 @@ def train(args: Any) -> dict[str, Any]:
             optimizer.step()
             with torch.no_grad():
                 keep = min(args.ema, (step + 1) / (step + 10))
-                torch._foreach_lerp_(list(ema.parameters()), list(model.parameters()), 1 - keep)
+                torch._foreach_lerp_(_moving(ema), _moving(model), 1 - keep)
             seen += torch.stack([labels.detach(), relations.detach()])
             step += 1
         if args.seconds and time.time() - began > args.seconds:
             break
-        if epoch % 4 == 3 or epoch == args.epochs - 1:
+        if epoch % 4 == 3 or epoch == args.epochs - 1 or device == "cpu":
             print(
                 f"{args.name} epoch {epoch + 1} loss {(seen / len(plan)).tolist()} {time.time() - began:.0f}s",
                 flush=True,
             )
+        if args.ship and device == "cpu":  # hours, so that a run which is cut short is not lost
+            ship(ema, args)
     metrics = {
         "name": args.name,
         "seconds": round(time.time() - began),
         "epochs": round(step / per_epoch, 2),
-        "config": {k: str(v) for k, v in vars(args).items()},
-        "ema": report(ema, units, args.data, device) if args.fold is None else {},
+        "config": {k: str(v) for k, v in vars(args).items() if k not in ("data", "out", "ship", "start")},
+        "steps": step,
+        "ema": report(ema, units, args.data, device),
     }
     args.out.mkdir(parents=True, exist_ok=True)
-    if args.save:
-        half = {k: v.half() if v.is_floating_point() else v for k, v in ema.state_dict().items()}
-        torch.save({"state": half, "args": vars(args)}, args.save)
     if args.ship:
         quantise(ema)
         metrics["int8"] = report(ema, units, args.data, device)
@@ -189,18 +175,30 @@ def train(args: Any) -> dict[str, Any]:
     return metrics
 
 
-def soft_labels(path: Path, sentences: list[sets.Sentence]) -> dict[str, list[Any]]:
-    """Of training.distil (.pt, with pairs) or training.relabel (.npz, units alone)."""
-    if path.suffix == ".pt":
-        loaded: dict[str, list[Any]] = torch.load(path, weights_only=False)
-        return loaded
-    rows = np.load(path)["rows"]
-    ends = np.cumsum([len(s.units) for s in sentences])
-    units: list[Any] = []
-    for part in np.split(rows, ends[:-1]):
-        total = part.sum(1, keepdims=True, dtype=np.float32)
-        units.append((part / np.maximum(total, 1)).astype(np.float16) if total.all() else None)
-    return {"units": units, "pairs": [None] * len(sentences)}
+def _moving(model: Extractor) -> list[torch.Tensor]:
+    return [parameter for parameter in model.parameters() if parameter.requires_grad]
+
+
+def varied(
+    sentences: list[sets.Sentence], units: UnitTokenizer, names: dict[str, list[str]], seed: int
+) -> list[Encoded]:
+    """An epoch's sentences."""
+    rng = random.Random(seed)
+    kept = [s for s in sentences if s.origin != "core" or rng.random() >= CORE_LEFT_OUT]
+    return [encode(augment.variant(sentence, names, rng), units) for sentence in kept]
+
+
+def shipped(stem: Path) -> dict[str, torch.Tensor]:
+    """Weights that `ship` wrote, as floats."""
+    packed: dict[str, np.ndarray] = {}
+    for part in ("words", "rest"):
+        packed |= dict(np.load(f"{stem}-{part}.npz"))
+    state = {}
+    for name, value in packed.items():
+        if not name.endswith(".scale"):
+            scale = packed.get(f"{name}.scale")
+            state[name] = torch.from_numpy(value.astype(np.float32) * (1 if scale is None else scale[:, None]))
+    return state
 
 
 def rows_as_int8(value: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -239,11 +237,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--out", type=Path, required=True)
     p.add_argument("--name", required=True)
     p.add_argument("--base", choices=["minilm", "granite"], default="minilm")
-    p.add_argument("--save", type=Path)
     p.add_argument("--ship", type=Path, help="folder for the int8 weights")
-    p.add_argument("--teacher", type=Path, help="soft labels made by training.distil")
-    p.add_argument("--fold", type=int, help="leave this fold out, for a teacher that labels it")
-    p.add_argument("--folds", type=int, default=4)
     p.add_argument("--layers", type=int, default=6)
     p.add_argument("--keep", type=int, nargs="*", help="layers of the base to start from")
     p.add_argument("--epochs", type=int, default=16)
@@ -259,7 +253,9 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--no-shapes", action="store_true")
     p.add_argument("--no-crf", action="store_true")
     p.add_argument("--more-wnut17", action="store_true", help="every wnut17 sentence twice")
-    p.add_argument("--no-conll04", action="store_true")
+    p.add_argument("--start", type=Path, help="weights to go on from: the stem of what --ship wrote")
+    p.add_argument("--freeze-words", action="store_true", help="leave the embeddings of words as they are")
+    p.add_argument("--made-up", type=int, default=1500, help="sentences of training.templates")
     return p
 
 
