@@ -44,7 +44,8 @@ class Dice:
         self._dice = random.Random(seed)
 
     def program(self) -> str:
-        text = "\n".join(self._statement(0) for _ in range(self._dice.randint(1, 8)))
+        start = "x = 1\ny = [1, 2]\nfound = await search('q')\n" if self._dice.random() < 0.8 else ""
+        text = start + "\n".join(self._statement(0) for _ in range(self._dice.randint(1, 8)))
         if self._dice.random() < 0.15:
             at = self._dice.randint(0, len(text))
             text = text[:at] + self._dice.choice(NOISE) + text[at:]
