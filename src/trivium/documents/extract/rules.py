@@ -15,6 +15,12 @@ _LEGAL = re.compile(
     r"\b[A-Z][\w&'’-]*(?: (?:(?:of|and|&|the) )?[A-Z][\w&'’-]*){0,4},? (?:Inc|Corp|Corporation|Ltd|LLC|GmbH|PLC|plc)\b\.?"
 )
 
+# SEOUL, May 3 (Yonhap) -- …: the place in capitals or marked off, then who reports
+_DATELINE = re.compile(
+    r"(?:\(\s?\w+\s?\)\s)?[A-Z][\w.'’-]*(?:[ ,]+[A-Z0-9][\w.'’-]*){0,7}\s*\(\s?(?P<agency>[A-Z][\w-]+(?: [A-Z][\w-]+){0,2})\s?\)"
+    r"\s*(?:--|[-–—_:]|$)"
+)
+
 
 def known_mentions(sentence: str, found: Sequence[Mention]) -> list[Mention]:
     """The given mentions, with well-known names and names with a legal form where there are none; a well-known
@@ -26,17 +32,21 @@ def known_mentions(sentence: str, found: Sequence[Mention]) -> list[Mention]:
         if _free(match.span(), taken):
             more.append(Mention(*match.span(), gazetteer.known_types()[match.group()], KNOWN_NAME))
             taken.append(match.span())
-    for match in _LEGAL.finditer(sentence):
-        if _free(match.span(), taken):
-            more.append(Mention(*match.span(), "ORG", KNOWN_NAME))
-            taken.append(match.span())
+    named = [match.span() for match in _LEGAL.finditer(sentence)]
+    if dateline := _DATELINE.match(sentence):
+        named.append(dateline.span("agency"))
+    for span in named:
+        if _free(span, taken):
+            more.append(Mention(*span, "ORG", KNOWN_NAME))
+            taken.append(span)
     return sorted([*found, *more], key=lambda m: m.start)
 
 
 def _retyped(sentence: str, mention: Mention) -> Mention:
     known = gazetteer.known_types().get(sentence[mention.start : mention.end])
-    if known == "PRODUCT" and mention.entity_type == "ORG" and mention.confidence < SURE:
-        return Mention(mention.start, mention.end, known, KNOWN_NAME)
+    agrees = known == mention.entity_type and mention.confidence < KNOWN_NAME
+    if agrees or (known == "PRODUCT" and mention.entity_type == "ORG" and mention.confidence < SURE):
+        return Mention(mention.start, mention.end, known or mention.entity_type, KNOWN_NAME)
     return mention
 
 

@@ -122,3 +122,19 @@ def test_tidied_mentions_lie_in_the_text_in_order_and_never_overlap(
     for mention in kept:
         assert last <= mention.start < mention.end <= len(text)
         last = mention.end
+
+
+@pytest.mark.parametrize(
+    ("text", "agency"),
+    [
+        ("SEOUL, May 3 (Yonhap) -- Exports rose.", "Yonhap"),
+        ("NEW ORLEANS ( AP )", "AP"),
+        ("WARSAW , Poland ( PAP ) _ Prices rose .", "PAP"),
+        ("The access point (AP) -- not the router -- failed.", None),
+        ("We moved to Acme Cloud (AC) last year.", None),
+    ],
+)
+def test_a_dateline_names_the_agency(text: str, agency: str | None) -> None:
+    [found] = RuledExtractor().extract([text])
+    names = [text[m.start : m.end] for m in found.mentions if m.entity_type == "ORG"]
+    assert names == ([agency] if agency else [])
