@@ -13,14 +13,15 @@ _WHOLE = ("class", "interface", "enum", "file")
 _INSIDE = "-[:DEFINES*0..]->(x:Symbol)"
 _STEP = (
     "UNWIND $ids AS id MATCH (a:Symbol {{symbol_id: id}}){inside} MATCH {pattern}"
-    " RETURN DISTINCT x.symbol_id, b.symbol_id, type(r), r.line_number, r.resolution, r.confidence, r.resolved_by"
+    " RETURN DISTINCT x.symbol_id, b.symbol_id, type(r), r.line_number, r.resolution, r.confidence, r.resolved_by,"
+    " b.kind IS NOT NULL"
 )
 _FIELDS = tuple(Symbol.__dataclass_fields__)
 _SYMBOLS = (
     "UNWIND $ids AS id MATCH (s:Symbol {symbol_id: id}) WHERE s.kind IS NOT NULL"
     f" RETURN {', '.join(f's.{name}' for name in _FIELDS)} ORDER BY s.symbol_id"
 )
-_BELOW = "MATCH (:Symbol {symbol_id: $id})-[:DEFINES*1..]->(x:Symbol) RETURN x.symbol_id"
+_BELOW = "MATCH (:Symbol {symbol_id: $id})-[:DEFINES*0..]->(x:Symbol) RETURN x.symbol_id, x.kind IS NOT NULL"
 
 
 class Neo4jCodeWalks:
@@ -71,7 +72,7 @@ class Neo4jCodeWalks:
             front, back = (front, level) if backwards else (level, back)
             if level & ahead & behind:
                 break
-        return part.image().path(start, goal, hops, relationships, repositories)
+        return part.outline().path(start, goal, hops, relationships, repositories)
 
 
 class _Part:
@@ -80,13 +81,15 @@ class _Part:
     def __init__(self, connection: Neo4jConnection) -> None:
         self._connection = connection
         self.nodes: set[str] = set()
+        self._known: set[str] = set()  # those of the nodes that have a symbol
         self._edges: dict[tuple[str, str, str], Edge] = {}
 
     def rooted(self, symbol: Symbol) -> set[str]:
-        inside = self._connection.read(_BELOW, id=symbol.symbol_id) if symbol.kind in _WHOLE else []
-        found = {symbol.symbol_id, *(one for (one,) in inside)}
-        self.nodes |= found
-        return found
+        rows = self._connection.read(_BELOW, id=symbol.symbol_id)
+        if symbol.kind not in _WHOLE:
+            rows = [row for row in rows if row[0] == symbol.symbol_id]
+        self._known |= {one for one, is_known in rows if is_known}
+        return {one for one, _ in rows}
 
     def step(
         self, level: Sequence[str], relationships: Iterable[Relationship], *, backwards: bool, inside: bool
@@ -106,11 +109,22 @@ class _Part:
         edges = sorted(self._edges.values(), key=lambda one: (one.source, one.target, one.relationship))
         return GraphImage([Symbol(*row) for row in rows], edges, {})
 
+    def outline(self) -> GraphImage:
+        """Enough to find a way: who is there and who is joined, not what they are."""
+        edges = sorted(self._edges.values(), key=lambda one: (one.source, one.target, one.relationship))
+        return GraphImage([_outlined(one) for one in sorted(self._known)], edges, {})
+
     def _add(self, row: tuple[Any, ...], backwards: bool) -> None:
-        near, far, kind, *rest = row
+        near, far, kind, *rest, is_known = row
         source, target = (far, near) if backwards else (near, far)
         self.nodes |= {near, far}
+        if is_known:
+            self._known.add(far)
         self._edges[source, target, kind] = Edge(source, target, _RELATIONSHIP[kind], *rest)
+
+
+def _outlined(node: str) -> Symbol:
+    return Symbol(node, "function", "", "", "", "", 0, 0)
 
 
 _RELATIONSHIP: dict[str, Relationship] = {one.upper(): one for one in RELATIONSHIPS}
