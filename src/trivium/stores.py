@@ -4,7 +4,7 @@ It stands below app.py and guard_stores.py, which both need it, and imports a dr
 """
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -70,10 +70,6 @@ class Jobs:
     close: Callable[[], None] = lambda: None
 
 
-def _together() -> AbstractContextManager[bool]:
-    return nullcontext(True)
-
-
 def open_jobs(store: Store) -> Jobs:
     from trivium.backends.sqlite.embeddings import SqliteEmbeddingQueue
     from trivium.backends.sqlite.vendor_queue import SqliteExtractionQueue
@@ -87,7 +83,7 @@ def open_jobs(store: Store) -> Jobs:
     return Jobs(
         SharedEmbeddingQueue(embedding, embedding.waiting, store.postgres, leases),
         SharedExtractionQueue(extraction, extraction.requeue, extraction.waiting, store.postgres, leases),
-        lambda _: _together,
+        lambda _: leases.working,
         leases.close,
     )
 

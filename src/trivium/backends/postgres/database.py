@@ -28,7 +28,10 @@ LOCKS = 16  # held at once by one process
 _KEY = "hashtextextended(current_schema() || '/' || %s, 0)"
 # Queries of microseconds gain nothing from JIT; a transaction that somebody forgot must not hold up all others.
 _COMMON = "SET jit = off; SET client_min_messages = warning; SET idle_in_transaction_session_timeout = 600000"
-_READ = f"{_COMMON}; SET default_transaction_read_only = on"
+# pgvector's: how many candidates HNSW follows up, and that it goes on where they do not fill the answer. A server
+# without it takes note of the names and no more.
+_HNSW = "SET hnsw.ef_search = 500; SET hnsw.iterative_scan = strict_order"
+_READ = f"{_COMMON}; {_HNSW}; SET default_transaction_read_only = on"
 _SESSION = {True: _COMMON, False: f"{_COMMON}; SET synchronous_commit = off"}
 _MIGRATIONS = 'CREATE TABLE IF NOT EXISTS migrations (part TEXT COLLATE "C" PRIMARY KEY, version BIGINT NOT NULL)'
 

@@ -9,8 +9,8 @@ server's clock.
 
 import threading
 import uuid
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 
 from trivium.backends.postgres.database import PostgresDatabase
 from trivium.errors import TriviumError
@@ -48,14 +48,8 @@ class Leases:
         database.migrate("jobs", SCHEMA)
 
     def take(self, kind: str, table: str, condition: str, values: Sequence[object], limit: int) -> list[int]:
-        """Up to `limit` chunks of those in `table`, lowest first, which nobody else has. What this thread still holds
-        of this kind has failed."""
+        """Up to `limit` chunks of those in `table`, lowest first, which nobody else has."""
         with self._database.transaction() as db:
-            db.execute(
-                "UPDATE job_leases SET worker = '', until = now() + make_interval(secs =>"
-                " LEAST(?, ? * pow(2, LEAST(attempts, 20) - 1))) WHERE kind = ? AND worker = ?",
-                (LONGEST_RETRY_S, FIRST_RETRY_S, kind, self._worker),
-            )
             rows = db.execute(
                 f"SELECT chunk_id FROM {table} WHERE {condition} AND NOT EXISTS (SELECT 1 FROM job_leases l"
                 f" WHERE l.kind = ? AND l.job = {table}.chunk_id AND l.until > now())"
@@ -78,6 +72,19 @@ class Leases:
         """Joins the transaction that stores their results."""
         with self._database.transaction() as db:
             db.execute("DELETE FROM job_leases WHERE kind = ? AND job = ANY(?)", (kind, list(jobs)))
+
+    @contextmanager
+    def working(self) -> Iterator[bool]:
+        """What this thread still holds at the end has failed: it waits before anybody tries again."""
+        try:
+            yield True
+        finally:
+            with suppress(TriviumError), self._database.transaction() as db:
+                db.execute(
+                    "UPDATE job_leases SET worker = '', until = now() + make_interval(secs =>"
+                    " LEAST(?, ? * pow(2, LEAST(attempts, 20) - 1))) WHERE worker = ?",
+                    (LONGEST_RETRY_S, FIRST_RETRY_S, self._worker),
+                )
 
     def held(self) -> dict[str, int]:
         """How many jobs of each kind some worker has now."""

@@ -28,8 +28,11 @@ class Pool:
         self._free = threading.Semaphore(size)
         self._idle: deque[tuple[float, Connection]] = deque()
         self._lost_at = 0.0
+        self._is_closed = False
 
     def take(self) -> Connection:
+        if self._is_closed:
+            raise BackendUnavailable("the store was closed", hint="open it again")
         if not self._free.acquire(timeout=self._wait_s):
             raise BackendUnavailable(
                 f"all {self._size} connections to PostgreSQL have been busy for {self._wait_s:g} s",
@@ -56,6 +59,7 @@ class Pool:
         self._free.release()
 
     def close(self) -> None:
+        self._is_closed = True
         while self._idle:
             self._idle.pop()[1].close()
 

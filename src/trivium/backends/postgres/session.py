@@ -11,7 +11,7 @@ from psycopg import RawCursor
 from psycopg.pq import Format
 from psycopg.types.bool import BoolBinaryLoader
 from psycopg.types.numeric import Int8BinaryDumper, NumericBinaryLoader
-from psycopg.types.string import StrBinaryDumper
+from psycopg.types.string import StrBinaryDumper, StrDumperUnknown
 
 from trivium.backends.postgres.border import is_lost
 from trivium.backends.postgres.catalogue import Catalogue
@@ -117,6 +117,12 @@ def _rules_as_sqlite_names_them() -> Iterator[None]:
         raise sqlite3.IntegrityError(error.diag.message_primary or "a rule of the tables") from error
 
 
+class Written(str):
+    """A value in the written form of a type that the statement names: PostgreSQL reads it once, not once a row."""
+
+    __slots__ = ()
+
+
 class _Text(StrBinaryDumper):
     """PostgreSQL's text has no NUL."""
 
@@ -140,6 +146,7 @@ class _Truth(BoolBinaryLoader):
 def adapt(connection: Connection) -> None:
     """Makes values come and go as they do with SQLite."""
     connection.adapters.register_dumper(str, _Text)
+    connection.adapters.register_dumper(Written, StrDumperUnknown)
     connection.adapters.register_dumper(int, Int8BinaryDumper)  # one type, so one plan a statement
     connection.adapters.register_dumper(bool, Int8BinaryDumper)
     connection.adapters.register_loader("numeric", _Number)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from trivium.backends.postgres.border import border
 from trivium.backends.postgres.database import PostgresDatabase
-from trivium.backends.postgres.session import Session
+from trivium.backends.postgres.session import Session, Written
 from trivium.errors import BackendUnavailable
 from trivium.model.embedding import Ids, Vector, Vectors
 
@@ -212,7 +212,7 @@ def has_pgvector(database: PostgresDatabase) -> bool:
 
 
 def _written(query: Vector) -> str:
-    return "[" + ",".join(map(str, query.astype(np.float16).tolist())) + "]"
+    return Written("[" + ",".join(map(str, query.astype(np.float16).tolist())) + "]")
 
 
 def _row(dimension: int) -> np.dtype[Any]:
