@@ -76,10 +76,13 @@ def _identifiers(node: "Node | None") -> list[str]:
 
 class JavaScriptWalker(JavaScriptClasses):
     def block(self, node: "Node") -> None:
-        """Function declarations are hoisted; names declared by let and const end with the block."""
+        """Imports and function declarations are hoisted; names declared by let and const end with the block."""
         self.depth += 1
         if self.depth < MAX_DEPTH:
             children = node.named_children
+            for child in children:
+                if child.type == "import_statement":
+                    self.import_statement(child)
             for child in children:
                 self.hoist(child)
             for child in children:
@@ -121,13 +124,14 @@ class JavaScriptWalker(JavaScriptClasses):
         if name is None:
             return
         result = ANY
+        written = node.child_by_field_name("type")
+        declared = self.declared_type(written) if written is not None else ANY
         if value is not None:
             self.naming = (self.text(name), outer) if name.type == "identifier" else None
             result = self.expression(value)
             self.naming = None
-        elif node.child_by_field_name("type") is not None:
-            declared = self.annotation(node.child_by_field_name("type"))
-            result = self.scope.value(ops.INSTANCE, declared) if declared >= 0 else ANY
+        elif declared >= 0:
+            result = self.scope.value(ops.INSTANCE, declared)
         self.assign(name, result, declares=True)
 
     # control flow
@@ -308,9 +312,7 @@ class JavaScriptWalker(JavaScriptClasses):
         return super().facts()
 
 
-_SILENT = frozenset(
-    ("comment", "empty_statement", "ERROR", "debugger_statement", "hash_bang_line", "type_alias_declaration")
-)
+_SILENT = frozenset(("comment", "empty_statement", "ERROR", "debugger_statement", "hash_bang_line"))
 J = JavaScriptWalker
 _STATEMENTS = {
     "expression_statement": J.children,
@@ -320,6 +322,7 @@ _STATEMENTS = {
     "abstract_class_declaration": J.class_statement,
     "interface_declaration": J.interface_statement,
     "enum_declaration": J.enum_statement,
+    "type_alias_declaration": J.alias_statement,
     "internal_module": J.namespace_statement,
     "module": J.namespace_statement,
     "ambient_declaration": J.children,
@@ -336,7 +339,7 @@ _STATEMENTS = {
     "throw_statement": J.throw_statement,
     "break_statement": J.break_statement,
     "continue_statement": J.break_statement,
-    "import_statement": J.import_statement,
+    "import_statement": J.silent,
     "export_statement": J.export_statement,
     "statement_block": J.block,
     "labeled_statement": J.children,

@@ -46,12 +46,16 @@ class JavaScriptClasses(JavaScriptExpressions):
         for clause in [p for c in clauses for p in (c.named_children if c.type == "class_heritage" else [c])]:
             if clause.type == "extends_clause":
                 base = clause.child_by_field_name("value")
-                bases += [self.expression(base)] if base is not None else []
+                bases += [self.base(base)] if base is not None else []
             elif clause.type in ("implements_clause", "extends_type_clause"):
                 interfaces += [self.annotation(t) for t in clause.named_children]
             else:
-                bases.append(self.expression(clause))  # plain JavaScript has the expression here
+                bases.append(self.base(clause))  # plain JavaScript has the expression here
         return tuple(bases), tuple(interfaces)
+
+    def base(self, node: "Node") -> int:
+        """The class has an edge to it of its own: naming it here is no reference besides."""
+        return self.scope.read(self.text(node)) if node.type == "identifier" else self.expression(node)
 
     def class_body(self, body: "Node", cls: int) -> None:
         prototype = self.scope.value(ops.ATTR, cls, "prototype", self.line(body))
@@ -111,7 +115,7 @@ class JavaScriptClasses(JavaScriptExpressions):
             self.scope.write("this", me)
             for node in fields:
                 name, value = self.field_name(node), node.child_by_field_name("value")
-                declared = self.annotation(node.child_by_field_name("type"))
+                declared = self.declared_type(node.child_by_field_name("type"))
                 self.naming = (name, node)
                 result = self.expression(value) if value is not None else ANY
                 self.naming = None
@@ -140,11 +144,17 @@ class JavaScriptClasses(JavaScriptExpressions):
         self.classes.append(ops.ClassBody(self.prefix + name, self.line(node), definition))
         value = self.scope.value(ops.CLASS, len(self.classes) - 1, parents, self.line(node), ())
         self.scope.write(name, value)
+        self.declared_type(node.child_by_field_name("body"))
 
     def enum_statement(self, node: "Node") -> None:
         name = self.field_text(node, "name")
-        self.define("enum", name, node, node.child_by_field_name("body"), self.comment_before(node))
-        self.scope.write(name, self.scope.value(ops.TABLE, (), (), self.site()))
+        definition = self.define("enum", name, node, node.child_by_field_name("body"), self.comment_before(node))
+        self.classes.append(ops.ClassBody(self.prefix + name, self.line(node), definition))
+        self.scope.write(name, self.scope.value(ops.CLASS, len(self.classes) - 1, (), self.line(node), ()))
+
+    def alias_statement(self, node: "Node") -> None:
+        """`type Name = …` is no symbol of its own, but names others."""
+        self.declared_type(node.child_by_field_name("value"))
 
     def namespace_statement(self, node: "Node") -> None:
         """Its declarations are lowered as if they stood outside, and are reachable through the namespace too."""

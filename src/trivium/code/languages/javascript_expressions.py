@@ -44,7 +44,12 @@ class JavaScriptExpressions(JavaScriptFunctions):
 
     def identifier(self, node: "Node") -> int:
         name = self.text(node)
-        return ANY if name == "undefined" else self.scope.read(name)
+        if name == "undefined":
+            return ANY
+        value = self.scope.read(name)
+        if "A" <= name[:1] <= "Z" and (value in self.scope.loaded or self.scope.kind == ops.MODULE):
+            self.scope.mention(name, value, self.line(node))  # whoever names a class depends on it, called or not
+        return value
 
     def this(self, _node: "Node") -> int:
         return self.scope.read("this")

@@ -21,6 +21,8 @@ _NAMING_PARENTS = frozenset(
     )
 )
 
+_NO_TYPES = ("property_identifier", "comment", "string", "literal_type", "predefined_type", "statement_block")
+
 
 class JavaScriptFunctions(Walker):
     language = "javascript"
@@ -57,13 +59,16 @@ class JavaScriptFunctions(Walker):
         before = self.prefix
         if self.joins_prefix:  # `Cls[Symbol.iterator]` is written without a dot
             self.joins_prefix, self.prefix = False, self.prefix.removesuffix(".")
+        kept, self.also_named = self.also_named, []
         described = [self.parameter(c) for c in self.parameter_nodes(node)]
         defaults = tuple(
             (i, v) for i, (_, d, _) in enumerate(described) if d is not None and (v := self.expression(d)) >= 0
         )
         types = tuple((i, t) for i, (_, _, t) in enumerate(described) if t >= 0)
         result = self.annotation(node.child_by_field_name("return_type"))
-        types = (*types, (-1, result)) if result >= 0 else types
+        types = (*types, (ops.RESULT, result)) if result >= 0 else types
+        types = (*types, *((ops.NAMED, register) for register in self.also_named if register >= 0))
+        self.also_named = kept
         body = partial(self.function_body, node, [d[0] for d in described])
         index, _ = self.function(name, kind, definition, self.line(node), body)
         self.prefix = before
@@ -120,7 +125,8 @@ class JavaScriptFunctions(Walker):
             self.scope.emit(ops.SETATTR, self.scope.read("this"), self.text(pattern), register)
 
     def annotation(self, node: "Node | None") -> int:
-        """A register holding the classes a declared type names; ANY for what tells us nothing."""
+        """A register holding the classes a declared type names; ANY for what tells us nothing. Classes that stand
+        deeper in it (`Map<string, User>`) are added to `also_named`."""
         if node is None:
             return ANY
         inner = node.named_children[0] if node.type == "type_annotation" and node.named_children else node
@@ -134,6 +140,7 @@ class JavaScriptFunctions(Walker):
             return self.generic(inner)
         if inner.type in ("union_type", "intersection_type", "parenthesized_type"):
             return self.scope.union([self.annotation(c) for c in inner.named_children])
+        self.also_named += [self.annotation(c) for c in inner.named_children if c.type not in _NO_TYPES]
         return ANY
 
     def generic(self, node: "Node") -> int:
@@ -142,7 +149,17 @@ class JavaScriptFunctions(Walker):
         arguments = rest[0].named_children if rest else []
         if self.text(name) in ("Promise", "Readonly", "Partial", "Required"):
             return self.annotation(arguments[0]) if arguments else ANY
+        self.also_named += [self.annotation(argument) for argument in arguments]
         return self.annotation(name)
+
+    def declared_type(self, node: "Node | None") -> int:
+        """Of a variable or a field: whoever declares it depends on every class the type names."""
+        kept, self.also_named = self.also_named, []
+        type_ = self.annotation(node)
+        for register in (type_, *self.also_named):
+            self.scope.mention(f"{register}", register, self.line(node) if node is not None else 0)
+        self.also_named = kept
+        return type_
 
     def field_text(self, node: "Node", name: str) -> str:
         child = node.child_by_field_name(name)

@@ -114,7 +114,8 @@ class PythonWalker(PythonExpressions):
             if child.type == "keyword_argument":
                 self.expression(child.named_children[-1])
             elif child.type != "comment":
-                found.append(self.expression(child))
+                plain = child.type == "identifier"  # the class has an edge to it of its own
+                found.append(self.scope.read(self.text(child)) if plain else self.expression(child))
         return tuple(found)
 
     def docstring(self, body: "Node | None") -> str:

@@ -1,5 +1,6 @@
 """Python: expressions, assignment targets, parameters, arguments."""
 
+import re
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ from trivium.code.lowering.walker import MAX_DEPTH, Walker
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+_CLASS_NAME = re.compile(r"\b[A-Z]\w*")
 REFLECTION = frozenset(
     ("eval", "exec", "__import__", "globals", "locals", "vars", "setattr", "getattr", "import_module")
 )
@@ -35,7 +37,8 @@ class PythonExpressions(Walker):
     def expression(self, node: "Node") -> int:
         kind = node.type
         if kind == "identifier":  # two in five nodes
-            return self.scope.read(self.text(node))
+            name = self.text(node)
+            return self.class_name(node, name) if "A" <= name[:1] <= "Z" else self.scope.read(name)
         method = _EXPRESSIONS.get(kind)
         if method is None:
             return ANY
@@ -48,6 +51,13 @@ class PythonExpressions(Walker):
 
     def identifier(self, node: "Node") -> int:
         return self.scope.read(self.text(node))
+
+    def class_name(self, node: "Node", name: str) -> int:
+        """A name that is written like a class's: whoever names it depends on it, called or not."""
+        value = self.scope.read(name)
+        if value in self.scope.loaded or self.scope.kind == ops.MODULE:
+            self.scope.mention(name, value, self.line(node))
+        return value
 
     def string(self, node: "Node") -> int:
         raw = self.text(node)
@@ -77,7 +87,12 @@ class PythonExpressions(Walker):
         if len(parts) != 2:
             return self.unknown(node)
         source, name = self.expression(parts[0]), self.text(parts[1])
-        return self.scope.value(ops.ATTR, source, name, self.line(node)) if source >= 0 else ANY
+        if source < 0:
+            return ANY
+        value = self.scope.value(ops.ATTR, source, name, self.line(node))
+        if "A" <= name[:1] <= "Z":
+            self.scope.mention(self.text(node), value, self.line(node))
+        return value
 
     def subscript(self, node: "Node") -> int:
         source = self.field(node, "value")
@@ -189,6 +204,7 @@ class PythonExpressions(Walker):
     def make_function(self, node: "Node", name: str, kind: int, definition: int, body: Callable[[], None]) -> int:
         parameters = node.child_by_field_name("parameters")
         children = [c for c in parameters.named_children if c.type != "comment"] if parameters is not None else []
+        kept, self.also_named = self.also_named, []
         described = [self.parameter(c) for c in children]
         index, _ = self.function(name, kind, definition, self.line(node), partial(self.enter, described, body))
         takes = [d for d in described if d[0]]
@@ -198,6 +214,8 @@ class PythonExpressions(Walker):
         declared = self.annotation(result) if result is not None else ANY
         if declared >= 0:
             types = (*types, (-1, declared))
+        types = (*types, *((ops.NAMED, register) for register in self.also_named if register >= 0))
+        self.also_named = kept
         owner = self.scope.classes[-1][0] if kind == ops.METHOD and self.scope.classes else ANY
         return self.scope.value(ops.FUNC, index, defaults, types, owner)
 
@@ -240,17 +258,24 @@ class PythonExpressions(Walker):
         )
 
     def annotation(self, node: "Node") -> int:
-        """A register holding the classes a declared type names; ANY for what tells us nothing."""
+        """A register holding the classes a declared type names; ANY for what tells us nothing. Classes that stand
+        deeper in it (`list[User]`) are added to `also_named`."""
         inner = node.named_children[0] if node.type == "type" and node.named_children else node
-        if inner.type in ("identifier", "attribute"):
+        if inner.type == "identifier":
+            return self.scope.read(self.text(inner))
+        if inner.type == "attribute":
             return self.expression(inner)
         if inner.type == "string":
             written = self.text(inner).strip("\"'")
-            return self.scope.read(written) if written.isidentifier() else ANY
+            if written.isidentifier():
+                return self.scope.read(written)
+            self.also_named += [self.scope.read(name) for name in _CLASS_NAME.findall(written)]
+            return ANY
         if inner.type == "binary_operator":
             return self.scope.union([self.annotation(c) for c in inner.named_children])
         if inner.type == "generic_type" and self.text(inner.named_children[0]) in ("Optional", "Union", "Annotated"):
             return self.scope.union([self.annotation(c) for c in inner.named_children[1].named_children])
+        self.also_named += [self.annotation(c) for c in inner.named_children if c.type not in ("comment", "integer")]
         return ANY
 
     # containers
@@ -380,12 +405,22 @@ class PythonExpressions(Walker):
         value = self.field(node, "right")
         left = node.child_by_field_name("left")
         declared = node.child_by_field_name("type")
-        if declared is not None and node.child_by_field_name("right") is None:
-            type_ = self.annotation(declared)
-            value = self.scope.value(ops.INSTANCE, type_) if type_ >= 0 else ANY
+        if declared is not None:
+            type_ = self.declared_type(declared)
+            if node.child_by_field_name("right") is None:
+                value = self.scope.value(ops.INSTANCE, type_) if type_ >= 0 else ANY
         if left is not None:
             self.assign(left, value)
         return value
+
+    def declared_type(self, node: "Node") -> int:
+        """Of a variable: whoever declares it depends on every class the type names."""
+        kept, self.also_named = self.also_named, []
+        type_ = self.annotation(node)
+        for register in (type_, *self.also_named):
+            self.scope.mention(f"{register}", register, self.line(node))
+        self.also_named = kept
+        return type_
 
     def augmented(self, node: "Node") -> int:
         left = node.child_by_field_name("left")

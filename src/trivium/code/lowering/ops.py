@@ -24,7 +24,7 @@ VERSION = 2  # raise it whenever lowering changes: cached facts of another versi
     CALL,  # dst, callee, args, keywords, spreads, line
     CALLM,  # dst, object, name, args, keywords, spreads, line
     NEW,  # dst, callee, args, keywords, spreads, line: JavaScript's `new`
-    FUNC,  # dst, function index, defaults ((parameter, register), …), declared types (likewise, -1 the result), class
+    FUNC,  # dst, function index, defaults ((parameter, register), …), declared types (likewise; RESULT, NAMED), class
     CLASS,  # dst, class index, bases, line, interfaces
     ARRAY,  # dst, kind, items, spreads, site
     TABLE,  # dst, ((key register | name, value), …), spreads, site
@@ -50,6 +50,7 @@ VERSION = 2  # raise it whenever lowering changes: cached facts of another versi
 ) = range(37)
 
 MODULE, FUNCTION, METHOD, LAMBDA = range(4)
+RESULT, NAMED = -1, -2  # in the place of a parameter: the type of what is given back; a type that is named, no more
 GENERATOR, ASYNC, ARROW, JAVASCRIPT = 1, 2, 4, 8
 POSITIONAL, VARARGS, KEYWORDS, KEYWORD_ONLY = range(4)
 

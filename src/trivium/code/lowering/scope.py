@@ -58,6 +58,7 @@ class Scope:
         self.has_inner = False
         self.counters: dict[str, int] = {}
         self.loaded: set[int] = set()  # registers that hold a name from outside
+        self._mentioned: set[str] = set()
         self._free: dict[str, int] = {}
         self._pending: list[tuple[list[Any], int]] = []
         self._captured: set[str] = set()
@@ -97,6 +98,12 @@ class Scope:
     def count(self, what: str) -> int:
         self.counters[what] = self.counters.get(what, 0) + 1
         return self.counters[what]
+
+    def mention(self, name: str, value: int, line: int) -> None:
+        """A name that only refers counts, too: once for each body it stands in."""
+        if value >= 0 and name not in self._mentioned:
+            self._mentioned.add(name)
+            self.emit(ops.REFER, value, line)
 
     # variables
 

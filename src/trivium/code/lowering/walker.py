@@ -27,6 +27,7 @@ class Walker:
         self.functions: list[Any] = [None]
         self.classes: list[ops.ClassBody] = []
         self.notes: list[tuple[str, int, str]] = []
+        self.also_named: list[int] = []  # registers of types that stand inside a declared type
         self.global_names: set[str] = set()  # declared so inside functions
         self.owner = -1  # innermost definition around the current node
         self.prefix = ""  # its qualified name, with a dot

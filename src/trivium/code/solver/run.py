@@ -215,7 +215,9 @@ class Interpreter(ValueOps):
             for parameter, register in defaults:
                 self.add(cells.setdefault(parameter, Cell()), frame.regs[register])
         if types:
-            self.declared[made] = tuple((p, self.instances(frame.regs[r])) for p, r in types)
+            self.declared[made] = tuple((p, self.instances(frame.regs[r])) for p, r in types if p != ops.NAMED)
+            for _, register in types:
+                self.note_named(number, frame.regs[register], self.program.functions[number].line)
         if owner >= 0 and frame.regs[owner]:
             self.owners.setdefault(made, (h.FUNC, min(frame.regs[owner])))
             self.class_of_function[number] = frame.regs[owner]

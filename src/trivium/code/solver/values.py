@@ -278,14 +278,18 @@ class ValueOps(Calls):
         frame.regs[op[1]] = frame.this
 
     def refer(self, frame: Frame, op: Any) -> None:
-        for value in frame.regs[op[1]]:
+        self.note_named(frame.number, frame.regs[op[1]], op[2])
+
+    def note_named(self, function: int, values: Values, line: int) -> None:
+        """A function names these: functions and classes among them are what it refers to."""
+        for value in values:
             kind = self.heap.kind[value]
             if kind == h.FUNC:
-                self.refers[frame.number].setdefault(("f", self.heap.data[value][0]), op[2])
+                self.refers[function].setdefault(("f", self.heap.data[value][0]), line)
             elif kind == h.BOUND:
-                self.refers[frame.number].setdefault(("f", self.heap.data[self.heap.data[value][0]][0]), op[2])
+                self.refers[function].setdefault(("f", self.heap.data[self.heap.data[value][0]][0]), line)
             elif kind == h.CLASS:
-                self.refers[frame.number].setdefault(("c", value), op[2])
+                self.refers[function].setdefault(("c", value), line)
 
     def builtin(self, frame: Frame, op: Any) -> None:
         frame.regs[op[1]] = frozenset((self.heap.external(f"<builtin>.{op[2]}"),))
