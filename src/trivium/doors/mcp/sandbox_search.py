@@ -2,7 +2,6 @@
 
 import logging
 import math
-import re
 import threading
 from collections import Counter
 from collections.abc import Sequence
@@ -13,20 +12,17 @@ from pydantic import Field
 
 from trivium.doors.mcp.envelope import error_body
 from trivium.doors.mcp.sandbox_catalog import CATALOG, Entry
+from trivium.doors.mcp.sandbox_words import plain_words, stem, without_particulars, words
 from trivium.doors.mcp.tools import Body, Call, Tool, tool
 from trivium.errors import TriviumError
 
 if TYPE_CHECKING:
     from trivium.ports.embedder import Embedder
 
-_WORDS_WEIGH = 0.35  # of the words a question shares with a function, beside the likeness of their meaning
+_WORDS_WEIGH = 0.8  # of the words a question shares with a function, beside the likeness of their meaning
+_OFTEN = 0.4  # how much it counts that a word is in many of a function's phrases
+_NEAREST = 3
 _UNKNOWN = Entry((), "{…}")
-_STOP_WORDS = """
-a an and are as at be by do does for from how i in is it me my of on or our the their there this that to us was we
-what when where which who will with you your give show tell get all one two these those have has had
-"""
-_STOP = frozenset(_STOP_WORDS.split())
-_WORD = re.compile(r"[a-z0-9]+")
 
 logger = logging.getLogger(__name__)
 
@@ -36,15 +32,17 @@ class ToolSearch:
 
     def __init__(self, functions: Sequence[Tool]) -> None:
         self._functions = list(functions)
-        texts = [_texts(one) for one in self._functions]
-        self._texts = [text for some in texts for text in some]
-        self._owner = np.array([number for number, some in enumerate(texts) for _ in some])
-        bags = [Counter(word for text in some for word in set(_words(text))) for some in texts]
-        self._bags = bags
-        known = Counter(word for bag in bags for word in bag)
-        self._rarity = {word: math.log(1 + len(bags) / count) for word, count in known.items()}
+        self._phrases = [_phrases(one) for one in self._functions]
+        self._known = {stem(word) for some in self._phrases for text in some for word in plain_words(text)}
+        counts = [Counter(word for text in some for word in words(text)) for some in self._phrases]
+        self._shares = [
+            {word: (count / len(some)) ** _OFTEN for word, count in of.items()}
+            for of, some in zip(counts, self._phrases, strict=True)
+        ]
+        spread = Counter(word for of in counts for word in of)
+        self._rarity = {word: math.log(1 + len(counts) / count) for word, count in spread.items()}
         self._lock = threading.Lock()
-        self._vectors: Any = None
+        self._vectors: list[Any] = []
 
     def tool(self) -> Tool:
         return tool(scope="read", errors=error_body)(self.search_tools)
@@ -56,8 +54,7 @@ class ToolSearch:
         limit: Annotated[int, Field(ge=1, le=50)] = 5,
     ) -> Body:
         """Find the functions for a task, with their signatures, to call them in execute_code."""
-        writes = [one for one in self._functions if call.caller.may(one.scope)]
-        allowed = {one.name for one in writes}
+        allowed = {one.name for one in self._functions if call.caller.may(one.scope)}
         ranked = [one for one in self.ranked(query, call.app.embedder) if one.name in allowed]
         return {"functions": [described(one) for one in ranked[:limit]]}
 
@@ -67,42 +64,39 @@ class ToolSearch:
         return [self._functions[number] for number in np.argsort(-scores, kind="stable")]
 
     def _by_words(self, query: str) -> Any:
-        asked = set(_words(query))
-        unseen = math.log(1 + len(self._bags))
-        most = sum(self._rarity.get(word, unseen) for word in asked) or 1.0
+        asked = words(query)
+        most = sum(self._rarity.get(word, 1.0) for word in asked) or 1.0
         return np.array(
-            [sum(self._rarity[word] for word in asked if word in bag) / most for bag in self._bags], dtype=np.float64
+            [sum(self._rarity[word] * share[word] for word in asked if word in share) / most for share in self._shares]
         )
 
     def _by_meaning(self, query: str, embedder: "Embedder") -> Any:
-        best = np.zeros(len(self._functions))
+        """How close the nearest phrases of each function are, to the question and to what it asks for in general."""
         try:
-            with self._lock:
-                if self._vectors is None:
-                    self._vectors = embedder.embed_passages(self._texts)
-            likeness = self._vectors @ embedder.embed_queries([query])[0]
+            phrases = self._embedded(embedder)
+            asked = embedder.embed_queries([query, without_particulars(query, self._known)])
         except TriviumError as error:
             logger.info("functions are searched by their words alone: %s", error.message)
-            return best
-        np.maximum.at(best, self._owner, likeness)
-        return best
+            return np.zeros(len(self._functions))
+        return np.array([np.mean([_near(vectors @ one) for one in asked]) for vectors in phrases])
+
+    def _embedded(self, embedder: "Embedder") -> list[Any]:
+        with self._lock:
+            if not self._vectors:
+                vectors = embedder.embed_passages([text for some in self._phrases for text in some])
+                ends = np.cumsum([len(some) for some in self._phrases])
+                self._vectors = np.split(vectors, ends[:-1])
+            return self._vectors
 
 
-def _texts(function: Tool) -> list[str]:
+def _near(likeness: Any) -> float:
+    nearest = np.sort(likeness)[::-1][:_NEAREST]
+    return float((nearest[0] + nearest.mean()) / 2)
+
+
+def _phrases(function: Tool) -> list[str]:
     own = f"{function.name.replace('_', ' ')}: {function.description.splitlines()[0]}"
     return [own, *CATALOG.get(function.name, _UNKNOWN).asked]
-
-
-def _words(text: str) -> list[str]:
-    return [_stem(word) for word in _WORD.findall(text.lower()) if word not in _STOP]
-
-
-def _stem(word: str) -> str:
-    """Enough to bring "repos" to "repo" and "importing" to "import"."""
-    for ending in ("ies", "ing", "ed", "es", "s"):
-        if word.endswith(ending) and len(word) - len(ending) >= 3:
-            return word[: -len(ending)] + ("y" if ending == "ies" else "")
-    return word
 
 
 def described(function: Tool) -> Body:
@@ -118,12 +112,11 @@ def signature(function: Tool) -> str:
     """As it would stand in Python, with the allowed range or values beside a type."""
     properties = function.input_schema.get("properties", {})
     required = set(function.input_schema.get("required", ()))
-    words = []
-    for name, schema in properties.items():
-        default = schema.get("default")
-        ending = "" if name in required else f" = {default!r}"
-        words.append(f"{name}: {_type(schema)}{ending}")
-    return f"await {function.name}({', '.join(words)})"
+    parameters = [
+        f"{name}: {_type(schema)}" + ("" if name in required else f" = {schema.get('default')!r}")
+        for name, schema in properties.items()
+    ]
+    return f"await {function.name}({', '.join(parameters)})"
 
 
 _TYPES = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
