@@ -69,6 +69,7 @@ class Programs:
     def __init__(self, settings: Settings, functions: Sequence[Tool]) -> None:
         self._settings = settings
         self._functions = {one.name: one for one in functions}
+        self._search = ToolSearch(functions)
         self._starting = threading.Lock()
         self.gate: Gate | None = None
 
@@ -85,7 +86,7 @@ class Programs:
             may_write=True,
             is_patient=True,
         )
-        return [ToolSearch(list(self._functions.values())).tool(), make(self.execute_code)]
+        return [self._search.tool(), make(self.execute_code)]
 
     def execute_code(
         self,
@@ -119,8 +120,11 @@ class Programs:
         return answer(call, outcome, budget_tokens)
 
     def warm(self) -> None:
-        """Starts the first worker, so that the first program does not wait for it."""
+        """Starts the first worker, and embeds what search_tools knows, so that the first calls do not wait for it."""
         self._runner.workers.start()
+        app = self.gate.opening.app if self.gate is not None else None
+        if app is not None and self._settings.surface != "classic":
+            self._search.warm(app.embedder)
 
     def close(self) -> None:
         if "_made" in self.__dict__:

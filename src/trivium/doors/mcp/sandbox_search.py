@@ -5,9 +5,9 @@ import math
 import threading
 from collections import Counter
 from collections.abc import Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 from pydantic import Field
 
 from trivium.doors.mcp.envelope import error_body
@@ -28,21 +28,31 @@ logger = logging.getLogger(__name__)
 
 
 class ToolSearch:
-    """Over the functions of one server. The vectors of what it knows are made at the first question."""
+    """Over the functions of one server. What it knows of them is worked out at the first question."""
 
     def __init__(self, functions: Sequence[Tool]) -> None:
         self._functions = list(functions)
-        self._phrases = [_phrases(one) for one in self._functions]
-        self._known = {stem(word) for some in self._phrases for text in some for word in plain_words(text)}
-        counts = [Counter(word for text in some for word in words(text)) for some in self._phrases]
-        self._shares = [
-            {word: (count / len(some)) ** _OFTEN for word, count in of.items()}
-            for of, some in zip(counts, self._phrases, strict=True)
-        ]
-        spread = Counter(word for of in counts for word in of)
-        self._rarity = {word: math.log(1 + len(counts) / count) for word, count in spread.items()}
         self._lock = threading.Lock()
         self._vectors: list[Any] = []
+
+    @cached_property
+    def _phrases(self) -> list[list[str]]:
+        return [_phrases(one) for one in self._functions]
+
+    @cached_property
+    def _known(self) -> frozenset[str]:
+        return frozenset(stem(word) for some in self._phrases for text in some for word in plain_words(text))
+
+    @cached_property
+    def _shares(self) -> list[dict[str, float]]:
+        """For each function the words of its phrases, by how many of them have it."""
+        counts = [(Counter(word for text in some for word in words(text)), len(some)) for some in self._phrases]
+        return [{word: (count / most) ** _OFTEN for word, count in of.items()} for of, most in counts]
+
+    @cached_property
+    def _rarity(self) -> dict[str, float]:
+        spread = Counter(word for of in self._shares for word in of)
+        return {word: math.log(1 + len(self._functions) / count) for word, count in spread.items()}
 
     def tool(self) -> Tool:
         return tool(scope="read", errors=error_body)(self.search_tools)
@@ -58,12 +68,19 @@ class ToolSearch:
         ranked = [one for one in self.ranked(query, call.app.embedder) if one.name in allowed]
         return {"functions": [described(one) for one in ranked[:limit]]}
 
+    def warm(self, embedder: "Embedder") -> None:
+        self._embedded(embedder)
+
     def ranked(self, query: str, embedder: "Embedder") -> list[Tool]:
         """Every function, the likeliest first."""
+        import numpy as np
+
         scores = _WORDS_WEIGH * self._by_words(query) + self._by_meaning(query, embedder)
         return [self._functions[number] for number in np.argsort(-scores, kind="stable")]
 
     def _by_words(self, query: str) -> Any:
+        import numpy as np
+
         asked = words(query)
         most = sum(self._rarity.get(word, 1.0) for word in asked) or 1.0
         return np.array(
@@ -72,6 +89,8 @@ class ToolSearch:
 
     def _by_meaning(self, query: str, embedder: "Embedder") -> Any:
         """How close the nearest phrases of each function are, to the question and to what it asks for in general."""
+        import numpy as np
+
         try:
             phrases = self._embedded(embedder)
             asked = embedder.embed_queries([query, without_particulars(query, self._known)])
@@ -81,6 +100,8 @@ class ToolSearch:
         return np.array([np.mean([_near(vectors @ one) for one in asked]) for vectors in phrases])
 
     def _embedded(self, embedder: "Embedder") -> list[Any]:
+        import numpy as np
+
         with self._lock:
             if not self._vectors:
                 vectors = embedder.embed_passages([text for some in self._phrases for text in some])
@@ -90,6 +111,8 @@ class ToolSearch:
 
 
 def _near(likeness: Any) -> float:
+    import numpy as np
+
     nearest = np.sort(likeness)[::-1][:_NEAREST]
     return float((nearest[0] + nearest.mean()) / 2)
 
