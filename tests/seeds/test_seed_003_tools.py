@@ -137,7 +137,9 @@ def test_a_repository_that_could_not_be_indexed_is_listed_with_its_error(alone: 
     rows = {row["name"]: row for row in alone.body("list_indexed_repositories")["repositories"]}
     assert rows["empty"]["status"] == "error"
     assert "not one function" in rows["empty"]["error_message"]
-    assert "Repository not found" in refused(alone, "get_architecture", repository="empty", detail_level="files")
+    said = refused(alone, "get_architecture", repository="empty", detail_level="files")
+    assert said.startswith("Error: No graph data available for empty: ")
+    assert "not one function" in said
 
 
 # get_dependencies

@@ -15,7 +15,7 @@ from pydantic import Field
 from trivium.doors.mcp import code_answers as answers
 from trivium.doors.mcp.envelope import json_text
 from trivium.doors.mcp.tools import Body, Call, Reply, Tool, tool
-from trivium.errors import ModelUnavailable, TriviumError
+from trivium.errors import ModelUnavailable, NotFound, TriviumError
 from trivium.model.filters import Equals
 from trivium.model.hits import Ranking, SearchQuery
 
@@ -339,8 +339,10 @@ def _timed(
         kept, is_hit = code.answered.ask(
             code.graph.state(), question, lambda body: len(body[listed] or ()), lambda: ask(*asked)
         )
-    except TriviumError:
+    except TriviumError as error:
         code.metrics.record(query_type, answers.elapsed(call), failed=True)
+        if error.code == "REPOSITORY_NOT_FOUND":
+            _explain_missing(code, asked)
         raise
     body: Body = _copied(kept)  # what follows writes into it
     count = body["metadata"].get("total_count", len(body[listed] or ()))
@@ -348,6 +350,15 @@ def _timed(
     body["metadata"]["query_time_ms"] = answers.elapsed(call)
     code.metrics.record(query_type, answers.elapsed(call), count, cache_hit=is_hit)
     return body
+
+
+def _explain_missing(code: "Code", asked: Sequence[object]) -> None:
+    """A repository that is listed but has no graph yet is not unknown: its error says why there is none."""
+    for one in code.repositories.all():
+        if one.name in asked:
+            why = one.error_message or f"its status is {one.status}"
+            hint = "index it again: index_repository" if one.status == "error" else "wait: get_index_status"
+            raise NotFound(f"No graph data available for {one.name}: {why}", code="NO_GRAPH_DATA", hint=hint)
 
 
 def _copied(value: Any) -> Any:
