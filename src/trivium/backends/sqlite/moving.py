@@ -24,7 +24,7 @@ CREATE TABLE moves (
 ) WITHOUT ROWID;
 """,
 )
-ROUNDS = 3  # tables that were written to while they were copied are copied again
+ROUNDS = 5  # tables that were written to while they were copied are copied again
 _OWN = "installation"  # the secret that names a store; the copy is another one
 
 Told = Callable[[str, int], None]  # a table, and how many of its rows are there
@@ -43,8 +43,7 @@ def move(source: Side, target: Side, name: str, told: Told) -> dict[str, int]:
     target.database.migrate("moves", SCHEMA)
     _start(target, name)
     for _ in range(ROUNDS):
-        for table in _moved(source):
-            _copy(source, target, name, table, told)
+        _copy_all(source, target, name, told)
         differing = [table for table in _moved(source) if _digest(source, table) != _digest(target, table)]
         if not differing:
             return _finish(source, target, name)
@@ -64,6 +63,15 @@ def _start(target: Side, name: str) -> None:
             for table in reversed(_names(db, target.tables)):  # what opening a store puts there gives way
                 db.execute(f'DELETE FROM "{table}"{_mine(table)}')
         db.execute("INSERT INTO moves VALUES (?, '', '')", (name,))
+
+
+def _copy_all(source: Side, target: Side, name: str, told: Told) -> None:
+    """Parents first. A row whose parent was written after the parents were copied waits for the next round."""
+    for table in _moved(source):
+        try:
+            _copy(source, target, name, table, told)
+        except Conflict:
+            continue
 
 
 def _copy(source: Side, target: Side, name: str, table: str, told: Told) -> None:
