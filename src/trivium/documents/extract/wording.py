@@ -22,14 +22,14 @@ _ROLE = (
     r"|ambassador|official|representative|leader|member|lawyer|attorney|counsel|consultant|adviser|advisor|expert"
     r"|specialist|coordinator|supervisor|superintendent|inspector|agent|judge|justice|dean|coach|player|pilot|lead|boss"
     r"|employee|worker|\w+ologist|physicist|physician|chemist|curator|librarian|producer|publisher|strategist"
-    r"|candidate|aide|deputy|anchor(?:man|woman)?|trader|broker|sponsor|trustee|governor|clerk|host|programmer|buyer))"
+    r"|candidate|aide|assistant|lobbyist|deputy|anchor(?:man|woman)?|trader|broker|sponsor|trustee|governor|clerk|host|programmer|buyer))"
 )
 _HONORIFIC = r"(?: ?\b(?:Mr|Mrs|Ms|Dr|Prof|Lt|Col|Gen|Maj|Capt|Sgt|Adm|Cmdr|Sen|Rep|Gov)\b ?\.?)*"
 _RANK = r"(?:Lt|Col|Gen|Maj|Capt|Sgt|Adm|Cmdr|Det|Officer|Detective|Captain|Sergeant|Lieutenant)\b ?\.?"
 _OF_THE = (
     r"(?: the| a| an)?(?: (?!(?:who|that|which|to|and|or|but|against|by|over|from|said|told)\b)[\w-]+){0,4}(?: ?, the)?"
 )
-_AGE = r",? ?(?:\d\d ?, ?)?"
+_AGE = r" ?,? ?(?:(?:\d\d|[DRI]-[A-Z][\w.]*) ?, ?)?"  # or the party and state of a politician
 _SITE = (
     r"bureau|store|plant|offices?|branch|site|facility|factory|campus|headquarters|center|laboratory|station"
     r"|division"
@@ -88,9 +88,15 @@ _BETWEEN: tuple[_Pattern, ...] = (
         "WORKS_FOR",
         False,
     ),
-    (("PERSON",), ("ORG",), r"(?:of|at|from)(?: the)?|\(", "WORKS_FOR", False),
+    (("PERSON",), ("ORG",), r" ?,? ?(?:of|at|from)(?: the)?(?: [a-z-]+)?|\(", "WORKS_FOR", False),
     (("PERSON",), ("ORG",), rf",? ?{_ROLE} ?,", "WORKS_FOR", False),
-    (("PERSON",), ("ORG",), rf"(?: ?['’]s)?(?: [\w-]+){{0,3}} ?{_ROLE}s? ?,?{_HONORIFIC}", "WORKS_FOR", True),
+    (
+        ("PERSON",),
+        ("ORG",),
+        rf"(?: ?['’]s)?(?: [\w-]+){{0,3}} ?{_ROLE}s? ?,?(?: ?{_ROLE})?{_HONORIFIC}",
+        "WORKS_FOR",
+        True,
+    ),
     (
         ("PERSON",),
         ("ORG",),
@@ -108,6 +114,20 @@ _BETWEEN: tuple[_Pattern, ...] = (
         False,
     ),
     (("PERSON",), ("ORG",), _RANK, "WORKS_FOR", True),
+    (
+        ("PERSON",),
+        ("ORG",),
+        r" ?,? ?(?:which |that )?(?:is |was )?(?:headed|led|run|founded|chaired|directed|owned)(?: in \d{4})? by",
+        "WORKS_FOR",
+        True,
+    ),
+    (
+        ("PERSON",),
+        ("ORG",),
+        r"(?:has )?(?:covers?|covered|writes?|wrote|reports?|reported|plays?|played)(?: [\w-]+){0,4} for(?: the)?",
+        "WORKS_FOR",
+        False,
+    ),
     (("PERSON",), ("ORG",), r"(?:has )?(?:named|appointed|hired|promoted|elected)", "WORKS_FOR", True),
     (
         ("ORG",),
@@ -184,10 +204,12 @@ _CITY_OF = re.compile(
 )
 _AND = re.compile(r"\s*,?\s*(?:and|or|&)\s*")
 _OPENED, _CLOSED = re.compile(r"\s*\(\s*"), re.compile(r"\s*\)")
-_APPOSED = re.compile(r"\s*,\s*(?:the |an? |another |former )*")
+_APPOSED = re.compile(rf"(?=.*\S){_AGE}(?:is |was )?(?:the |an? |another |former )*\s*")
+_ASIDE = re.compile(r"\s*\([^()]*\)|[\"“”`]")  # brackets and quotation marks between two names
 _ROLE_AFTER = re.compile(rf" ?(?:['’]s)?(?: [a-z-]+){{0,3}} ?{_ROLE}\b", re.I)
 _ROLE_BEFORE = re.compile(rf"\b{_ROLE} (?:of|for|at)(?: the)?(?: [\w-]+){{0,2}} ?$", re.I)
 _THEN_NAMED = re.compile(rf"\s*,?{_HONORIFIC}\s*")
+_OF = re.compile(r"\s*,?\s*(?:of|at|from)\s*")
 _OWN = re.compile(r"\s*['’]s\s*")
 _SHARED = ("WORKS_FOR", "LOCATED_IN", "LIVES_IN")
 
@@ -212,7 +234,7 @@ def _between(sentence: str, left: int, right: int, mentions: Sequence[Mention]) 
         return None
     if (mentions[left].entity_type, mentions[right].entity_type) == ("LOCATION", "LOCATION"):
         return _place(sentence, between, left, right, mentions)
-    between = _CLOSED.sub("", between, count=1)
+    between = _ASIDE.sub("", _CLOSED.sub("", between, count=1) if between.lstrip().startswith(")") else between)
     if link := _matched(between, left, right, mentions):
         return link
     kinds = mentions[left].entity_type, mentions[right].entity_type
@@ -241,7 +263,10 @@ def _over_places(sentence: str, order: Sequence[int], mentions: Sequence[Mention
         kinds = [mentions[n].entity_type for n in (left, middle, right)]
         if (kinds[0], kinds[2]) == ("PERSON", "ORG") and kinds[1] not in ("PERSON", "ORG"):
             inner = sentence[mentions[middle].end : mentions[right].start]
-            if inner.lstrip(". ").startswith(",") and (link := _matched(inner.lstrip(". "), left, right, mentions)):
+            outer = sentence[mentions[left].end : mentions[middle].start]
+            if _OWN.fullmatch(inner) and _OF.fullmatch(outer):  # of New York's Globex
+                found.append(Link(left, right, "WORKS_FOR", SPELLED_OUT))
+            elif inner.lstrip(". ").startswith(",") and (link := _matched(inner.lstrip(". "), left, right, mentions)):
                 found.append(link)
     return found
 
