@@ -21,6 +21,10 @@ CONCEPTS = (
     ("Token bucket", "A counter that refills at a steady rate; a call takes one token or has to wait."),
     ("Rate limit", "An upper bound on how many calls one partner may make in a span of time."),
 )
+PROGRAM = """\
+found, vendor = await asyncio.gather(semantic_search("rate limit", top_k=20), find_vendor_info("Norvane Systems"))
+files = sorted({r.source_file for r in found.results if r.hybrid_score > 0.5})
+return {"files": files, "vendor": vendor.results.vendor_name, "knows": vendor.results.statistics.entity_count}"""
 
 
 def register(root: typer.Typer) -> None:
@@ -42,7 +46,7 @@ def demo(
             return
         from trivium.doors.cli.serve import serve_http
 
-        say("\n[bold]7. Serving[/]     point any MCP client at the address below, with the key; Ctrl-C ends it")
+        say("\n[bold]8. Serving[/]     point any MCP client at the address below, with the key; Ctrl-C ends it")
         serve_http(chosen.settings(http_port=port, log_level="WARNING"))
 
 
@@ -96,6 +100,8 @@ def _show(package: Path) -> None:
         _show_code(client, package / "search")
         say("[bold]6. Concepts[/]    get_prerequisites, from a log that forgets nothing")
         _show_concepts(client)
+        say("[bold]7. A program[/]   execute_code, isolated, next to the data; only its result goes back")
+        _show_program(client)
 
 
 def _show_vendor(answer: dict[str, Any]) -> None:
@@ -123,3 +129,14 @@ def _show_concepts(client: "Client") -> None:
     )
     order = client.call("get_prerequisites", concept_id=second)
     say(f"   to understand [cyan]{CONCEPTS[1][0]}[/], learn first: {order['chain'][0]['name']}")
+
+
+def _show_program(client: "Client") -> None:
+    from rich.markup import escape
+
+    for line in PROGRAM.splitlines():
+        say(f"     [dim]{escape(line)}[/]")
+    answer = client.call("execute_code", code=PROGRAM)
+    context = answer["execution_context"]
+    say(f"   {escape(str(answer['results']))}")
+    say(f"   {context['calls']} calls inside, {context['tokens_used']} tokens outside")

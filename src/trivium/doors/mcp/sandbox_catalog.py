@@ -15,7 +15,7 @@ class Entry:
 
 
 _CHUNKS = "{results: [{chunk_id, source_file, source_category, chunk_index, total_chunks"
-_EDGES = "[{entity_type, entity_path, relationship_type, depth, line_number}]"
+_EDGES = "[{type, path, repository, relationship, depth, metadata: {line_number, confidence}}]"
 _CONCEPT = "concept_id, name, area, topic, subtopic, certainty_score"
 
 
@@ -195,19 +195,19 @@ _RETURNS = {
         "{results: [{content, similarity_score, metadata: {file_path, repository, start_line, end_line, entity_path}}]}"
     ),
     "list_indexed_repositories": "{repositories: [{name, file_count, chunk_count, last_indexed, status}], summary}",
-    "get_dependencies": "{entity, dependencies: " + _EDGES + ", metadata}",
-    "get_dependents": "{entity, dependents: " + _EDGES + ", impact_analysis}",
-    "get_architecture": "{repository, structure, metrics}",
-    "find_path": "{path_exists, path: [{entity_type, entity_path, relationship_type}], metadata}",
-    "get_graph_metrics": "{query counts and durations by type}",
+    "get_dependencies": "{entity, dependencies: " + _EDGES + ", metadata: {total_count}}",
+    "get_dependents": "{entity, dependents: " + _EDGES + ", impact_analysis: {impact_score, direct_impact_count}}",
+    "get_architecture": "{root: {name, type, children}, module_dependencies: [{from, to, relationship_count}]}",
+    "find_path": "{path_exists, path: [{type, identifier, repository, relationship_to_next}], metadata: {hops}}",
+    "get_graph_metrics": "{metrics: {totalQueries, averageDurationMs, byQueryType}}",
     "index_repository": (
         "{success, repository: {name, file_count, chunk_count}, files: {added, updated, removed, unchanged}, functions}"
     ),
     "remove_repository": "{success, repository, removed_files, removed_chunks}",
-    "get_index_status": "{repositories: [{name, status, progress}]}",
+    "get_index_status": "{repositories: [{name, status, file_count, chunk_count}], waiting_for_vectors}",
     "ping": "{success, message, timestamp}",
     "get_server_stats": "{event_count, outbox_pending, outbox_failed}",
-    "create_concept": "{success, concept_id, warning and similar where one much like it exists}",
+    "create_concept": "{success, concept_id}",
     "create_concepts": "{success, concept_ids}",
     "get_concept": "{concept: {" + _CONCEPT + ", explanation, version}, history}",
     "update_concept": "{success, concept_id, updated_fields, version}",
