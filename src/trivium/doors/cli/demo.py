@@ -22,8 +22,10 @@ CONCEPTS = (
     ("Rate limit", "An upper bound on how many calls one partner may make in a span of time."),
 )
 PROGRAM = """\
-found, vendor = await asyncio.gather(semantic_search("rate limit", top_k=20), find_vendor_info("Norvane Systems"))
-files = sorted({r.source_file for r in found.results if r.hybrid_score > 0.5})
+found, vendor = await asyncio.gather(
+    semantic_search("rate limit", sources=["documents"], top_k=20), find_vendor_info("Norvane Systems")
+)
+files = sorted({r.source_file for r in found.results if r.hybrid_score > 0.6})
 return {"files": files, "vendor": vendor.results.vendor_name, "knows": vendor.results.statistics.entity_count}"""
 
 
