@@ -54,6 +54,21 @@ def patch() -> None:
             plain(self, **given, store=url_of(self.data))
 
     Settings.__init__ = on_postgresql  # type: ignore[method-assign]
+    _take_processes_along()
+
+
+def _take_processes_along() -> None:
+    """Tests start processes with an environment of their own making; these need to know the server all the same."""
+    import subprocess
+
+    plain = subprocess.Popen.__init__
+
+    def start(self: Any, *arguments: Any, **given: Any) -> None:
+        if given.get("env") is not None:
+            given["env"] = {name: os.environ[name] for name in (VARIABLE, "PYTHONPATH")} | dict(given["env"])
+        plain(self, *arguments, **given)
+
+    subprocess.Popen.__init__ = start  # type: ignore[method-assign]
 
 
 def url_of(folder: Path) -> str:

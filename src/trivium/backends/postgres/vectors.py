@@ -42,11 +42,11 @@ class PgVectorIndex:
         name: str,
         dimension: int,
         *,
-        exact_rows: int = EXACT_ROWS,
+        exact_rows: int | None = None,
         exact_within: int = EXACT_WITHIN,
     ) -> None:
         self._database, self._name, self._dimension = database.without_turns(), name, dimension
-        self._exact_rows, self._exact_within = exact_rows, exact_within
+        self._exact_rows, self._exact_within = EXACT_ROWS if exact_rows is None else exact_rows, exact_within
         self._opening = threading.Lock()
         self._table_name = ""
         self._sizes = (-1, 0, False)  # position, passages, whether HNSW is there
