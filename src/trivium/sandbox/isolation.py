@@ -22,11 +22,19 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Isolation:
-    """`start` is what runs in place of the interpreter; `folder` holds it and goes with it."""
+    """`start` is a script with `text` that runs in place of the interpreter; `folder` holds it and goes with it."""
 
     layer: Layer
     start: Path | None
     folder: Path | None = None
+    text: str = ""
+
+    def keep(self) -> None:
+        """Writes the script again where it is gone: systems clear folders for temporary files after some days."""
+        if self.start is not None and not self.start.exists():
+            self.start.parent.mkdir(mode=stat.S_IRWXU, parents=True, exist_ok=True)
+            self.start.write_text(self.text, encoding="utf-8")
+            self.start.chmod(stat.S_IRWXU)
 
     def remove(self) -> None:
         if self.folder is not None:
@@ -61,13 +69,12 @@ def _write(layer: Layer, memory_bytes: int, bwrap: str) -> Isolation | None:
     words.append(os.path.realpath(find_monty_binary()))
     try:
         folder = Path(tempfile.mkdtemp(prefix="trivium-sandbox-"))
-        start = folder / "worker"
-        start.write_text(f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n', encoding="utf-8")
-        start.chmod(stat.S_IRWXU)
+        made = Isolation(layer, folder / "worker", folder, f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n')
+        made.keep()
     except OSError as error:
         logger.warning("no worker can be started from the folder for temporary files: %s", error)
         return None
-    return Isolation(layer, start, folder)
+    return made
 
 
 def _answers(made: Isolation) -> bool:

@@ -142,7 +142,10 @@ class Workers:
         from pydantic_monty import MontyCrashedError
 
         for _ in range(self.most + 1):
-            session = self._checked_out(quota)
+            try:
+                session = self._checked_out(quota)
+            except MontyCrashedError:
+                continue
             try:
                 session.feed_run(prelude)
                 return session
@@ -154,7 +157,7 @@ class Workers:
         raise SandboxUnavailable("workers die as soon as they start", hint="call the tools one by one")
 
     def _checked_out(self, quota: Quota) -> "MontySession":
-        from pydantic_monty import MontyError
+        from pydantic_monty import MontyCrashedError, MontyError
 
         checkout = self.start().checkout(
             script_name="program.py",
@@ -167,7 +170,11 @@ class Workers:
             os_policy={"sleep": "zero"},
         )
         try:
+            if self._isolation is not None:
+                self._isolation.keep()
             return checkout.__enter__()
+        except MontyCrashedError:
+            raise
         except (MontyError, OSError, RuntimeError, TimeoutError) as error:
             logger.error("a worker did not start: %s", error)
             raise SandboxUnavailable("a worker did not start", hint="try again") from error

@@ -101,6 +101,16 @@ def test_a_worker_is_killed_when_its_time_is_up_and_leaves_nothing_behind(layere
     assert not process.exists() or status(process)["State"].startswith(("Z", "X"))
 
 
+def test_workers_start_even_after_the_system_cleared_its_temporary_files(layered: Runner) -> None:
+    layered.run("1", NOTHING, Quota(60, MEMORY, 1))
+    isolation = layered.workers._isolation
+    assert isolation is not None
+    isolation.remove()
+    with pytest.raises(ProgramTimeout):
+        layered.run("while True:\n    pass", NOTHING, Quota(0.2, MEMORY, 1))  # the worker is killed
+    assert layered.run("1", NOTHING, Quota(60, MEMORY, 1)).value == 1
+
+
 def test_the_folder_of_the_start_script_goes_with_the_workers(layered: Runner) -> None:
     layered.run("1", NOTHING, Quota(60, MEMORY, 1))
     isolation = layered.workers._isolation
