@@ -36,7 +36,7 @@ def inside(runner: Runner) -> Path:
     """/proc of the interpreter itself: bwrap waits outside as its parent."""
     with runner.workers.place("test", Quota(60, MEMORY, 1), 60) as place:
         pid = place.session.worker_pid
-        while children := (Path(f"/proc/{pid}/task/{pid}/children").read_text().split()):
+        while children := Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
             pid = int(children[0])
         return Path(f"/proc/{pid}")
 
@@ -78,9 +78,9 @@ def test_system_calls_are_filtered(layered: Runner) -> None:
 
 
 def test_bwrap_shares_no_namespace(layered: Runner) -> None:
+    process = inside(layered)
     if layered.workers.layer != "bwrap":
         pytest.skip("this layer has no namespaces")
-    process = inside(layered)
     for kind in ("net", "pid", "mnt", "ipc", "uts", "user"):
         assert os.readlink(process / "ns" / kind) != os.readlink(f"/proc/self/ns/{kind}")
 
