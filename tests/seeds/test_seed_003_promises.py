@@ -115,6 +115,25 @@ def test_the_in_process_client_answers_the_same(alone: Served, tmp_path: Path) -
     assert mine == theirs
 
 
+# semantic_search
+
+
+def test_a_search_goes_on_where_it_ended_and_keeps_to_a_budget(alone: Served) -> None:
+    asked = {"query": "validate the token of a user", "threshold": 0.0}
+    whole = alone.body("semantic_search", limit=50, **asked)
+    assert "next_offset" not in whole["metadata"]
+    found: list[int] = []
+    offset: int | None = 0
+    while offset is not None:
+        page = alone.body("semantic_search", limit=2, offset=offset, **asked)
+        found += [row["metadata"]["chunk_id"] for row in page["results"]]
+        offset = page["metadata"].get("next_offset")
+    assert found == [row["metadata"]["chunk_id"] for row in whole["results"]]
+    small = alone.body("semantic_search", limit=50, budget_tokens=400, **asked)
+    assert 0 < len(small["results"]) < len(whole["results"])
+    assert small["metadata"]["next_offset"] == len(small["results"])
+
+
 # get_dependencies, get_dependents
 
 

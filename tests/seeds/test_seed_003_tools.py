@@ -53,7 +53,8 @@ def test_beside_the_knowledge_tools_the_search_is_called_search_code(serve: Serv
 def test_the_search_has_the_seed_s_parameters_defaults_and_limits(alone: Served) -> None:
     fields = parameters(alone, "semantic_search")
     assert [name for name, (required, _) in fields.items() if required] == ["query"]
-    assert set(fields) == {"query", "limit", "threshold", "repository"}
+    assert list(fields)[:4] == ["query", "limit", "threshold", "repository"]
+    assert set(fields) == {"query", "limit", "threshold", "repository", "offset", "budget_tokens"}
     query, limit, threshold = (fields[name][1] for name in ("query", "limit", "threshold"))
     assert (query["minLength"], query["maxLength"]) == (1, 1000)
     assert (limit["default"], limit["minimum"], limit["maximum"]) == (10, 1, 50)

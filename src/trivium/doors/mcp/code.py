@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from trivium.code.named import Name
     from trivium.code.repositories.room import Code
 
+WINDOW = 50  # hits that are looked at for the first page: some fall to the threshold
 FEW_CHUNKS = 64  # embedded at once where an answer needs them
 LONG_S = 3600.0
 USUAL_SIMILARITY = 0.7
@@ -72,6 +73,8 @@ def search_code(
         float, Field(ge=0, le=1, description="Least similarity; 1.0 for what the query names")
     ] = USUAL_SIMILARITY,
     repository: Annotated[str | None, Field(min_length=1, description="Only this repository")] = None,
+    offset: Offset = 0,
+    budget_tokens: Budget = None,
 ) -> Reply:
     """Search the code of indexed repositories by meaning and by names; gives snippets with file and lines."""
     from trivium.code.named import named_definitions
@@ -83,10 +86,12 @@ def search_code(
             call.app.embedding.run()
     embedded = answers.elapsed(call)
     condition = Equals("repository", repository) if repository else None
-    asked = SearchQuery(query, limit=50, sources=("code",), condition=condition)
+    depth = max(WINDOW, offset + limit + 1)
+    asked = SearchQuery(query, limit=depth, sources=("code",), condition=condition)
     ranking = call.app.search.search(asked)
     found = _found(call, ranking, named_definitions(code.graph, query, repository))
-    results = [body for body in found if _is_near(body, threshold)][:limit]
+    near = [body for body in found if _is_near(body, threshold)]
+    results = _affordable(call, near[offset : offset + limit], budget_tokens)
     took = answers.elapsed(call)
     metadata: Body = {
         "total_matches": len(results),
@@ -95,6 +100,8 @@ def search_code(
         "search_time_ms": took - embedded,
         "repositories_searched": [one.name for one in searched],
     }
+    if offset + len(results) < len(near):
+        metadata["next_offset"] = offset + len(results)
     seen = [body["metadata"]["chunk_id"] for body in results]
     return Reply({"results": results, "metadata": metadata | _limits(ranking)}, seen=seen)
 
@@ -409,12 +416,17 @@ def _part(call: Call, body: Body, listed: str, offset: int, budget_tokens: int |
     """Says how fresh the files of the entries are, keeps to a budget, and says where the next part begins."""
     total, shown = body["metadata"]["total_count"], body[listed]
     _mark_fresh(call, shown)
-    if budget_tokens is not None:
-        sizes = accumulate(call.services.tokens.count([json_text(entry) for entry in shown]))
-        shown = shown[: sum(size <= budget_tokens for size in sizes)]
-    body[listed] = shown
+    body[listed] = shown = _affordable(call, shown, budget_tokens)
     if offset + len(shown) < total:
         body["metadata"] |= {"returned_count": len(shown), "next_offset": offset + len(shown)}
+
+
+def _affordable(call: Call, entries: Sequence[Body], budget_tokens: int | None) -> list[Body]:
+    """As many of the entries as fit the budget together."""
+    if budget_tokens is None:
+        return list(entries)
+    sizes = accumulate(call.services.tokens.count([json_text(entry) for entry in entries]))
+    return list(entries[: sum(size <= budget_tokens for size in sizes)])
 
 
 def _mark_fresh(call: Call, entries: Sequence[Body]) -> None:
