@@ -111,6 +111,37 @@ PYTHON = {
         {("main.A.go", "main.A.end")},
     ),
     "recursion ends": ("def f(n):\n    return f(n - 1)\nf(3)\n", {("main", "main.f"), ("main.f", "main.f")}),
+    "a constructor nobody wrote takes the declared fields": (
+        "from dataclasses import dataclass, field\ndef f(): ...\ndef g(): ...\n"
+        "@dataclass\nclass Base:\n    x: object\n"
+        "@dataclass\nclass Box(Base):\n    y: object = None\n    def __post_init__(self): self.x()\n"
+        "Box(f, y=g).y()\n",
+        {("main", "main.Box.__post_init__"), ("main.Box.__post_init__", "main.f"), ("main", "main.g")},
+    ),
+    "a metaclass gives a class its methods": (
+        "class Meta(type):\n    def all(cls): cls.one()\nclass A(metaclass=Meta):\n"
+        "    @classmethod\n    def one(cls): ...\nclass B(A): ...\nB.all()\n",
+        {("main", "main.Meta.all"), ("main.Meta.all", "main.A.one")},
+    ),
+    "a descriptor hears of what is assigned": (
+        "class D:\n    def __set__(self, obj, value): value()\nclass A:\n    d = D()\ndef f(): ...\nA().d = f\n",
+        {("main", "main.D.__set__"), ("main.D.__set__", "main.f")},
+    ),
+    "patterns take values apart": (
+        "class P:\n    def __init__(self, x): self.x = x\ndef f(): ...\ndef g(): ...\ndef h(): ...\n"
+        "def use(v):\n    match v:\n        case P(x=a): a()\n        case [b, *rest]: b()\n"
+        "        case {'k': c}: c()\nuse(P(f))\nuse([g, 1])\nuse({'k': h})\n",
+        {("main", "main.P.__init__"), ("main", "main.use")} | {("main.use", f"main.{n}") for n in "fgh"},
+    ),
+    "operators are methods": (
+        "class V:\n    def __neg__(self): ...\n    def __contains__(self, x): ...\n    def __delitem__(self, k): ...\n"
+        "v = V()\n-v\n1 in v\ndel v[0]\n",
+        {("main", f"main.V.__{n}__") for n in ("neg", "contains", "delitem")},
+    ),
+    "what a table has needs no default": (
+        "def f(): ...\ndef g(): ...\n{'a': f}.get('a', g)()\n{'a': f}.get('b', g)()\n",
+        {("main", "main.f"), ("main", "main.g")},
+    ),
 }
 
 

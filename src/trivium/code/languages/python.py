@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 NAME = "python"
 EXTENSIONS = (".py", ".pyi", ".pyw")
+METACLASS = "<metaclass>"  # the attribute of a class that holds it
 
 
 def grammar() -> object:
@@ -96,10 +97,13 @@ class PythonWalker(PythonExpressions):
         self, node: "Node", outer: "Node | None" = None, decorators: list[tuple[int, int]] | None = None
     ) -> None:
         name, body = self.field_text(node, "name"), node.child_by_field_name("body")
-        bases = self.bases(node.child_by_field_name("superclasses"))
+        bases, metaclass = self.bases(node.child_by_field_name("superclasses"))
         definition = self.define("class", name, outer or node, body, self.docstring(body))
-        self.classes.append(ops.ClassBody(self.prefix + name, self.line(node), definition))
+        fields = self.declared_fields(body)
+        self.classes.append(ops.ClassBody(self.prefix + name, self.line(node), definition, fields))
         value = self.scope.value(ops.CLASS, len(self.classes) - 1, bases, self.line(node), ())
+        if metaclass >= 0:
+            self.scope.emit(ops.SETATTR, value, METACLASS, metaclass)
         self.scope.classes.append((value, {}))
         if body is not None:
             self.inside(definition, f"{self.prefix}{name}.", partial(self.block, body))
@@ -108,14 +112,27 @@ class PythonWalker(PythonExpressions):
             value = self.scope.value(ops.CALL, decorator, (value,), (), (), line)
         self.scope.write(name, value)
 
-    def bases(self, node: "Node | None") -> tuple[int, ...]:
-        found = []
+    def bases(self, node: "Node | None") -> tuple[tuple[int, ...], int]:
+        """The bases, and the metaclass or ANY."""
+        found, metaclass = [], ANY
         for child in node.named_children if node is not None else ():
             if child.type == "keyword_argument":
-                self.expression(child.named_children[-1])
+                value = self.expression(child.named_children[-1])
+                metaclass = value if self.field_text(child, "name") == "metaclass" else metaclass
             elif child.type != "comment":
                 plain = child.type == "identifier"  # the class has an edge to it of its own
                 found.append(self.scope.read(self.text(child)) if plain else self.expression(child))
+        return tuple(found), metaclass
+
+    def declared_fields(self, body: "Node | None") -> tuple[str, ...]:
+        """What a generated constructor (a dataclass's, a named tuple's) takes, in order."""
+        found = []
+        for child in body.named_children if body is not None else ():
+            inner = child.named_children[0] if child.type == "expression_statement" and child.named_children else None
+            if inner is not None and inner.type == "assignment" and inner.child_by_field_name("type") is not None:
+                left = inner.child_by_field_name("left")
+                if left is not None and left.type == "identifier":
+                    found.append(self.text(left))
         return tuple(found)
 
     def docstring(self, body: "Node | None") -> str:
@@ -227,11 +244,57 @@ class PythonWalker(PythonExpressions):
                 self.clause(child)
 
     def pattern(self, node: "Node", value: int) -> None:
-        inner = node.named_children
-        if node.type == "dotted_name" and len(inner) == 1:
-            self.scope.write(self.text(node), value)
-        for child in inner:
-            self.pattern(child, value if node.type in ("case_pattern", "as_pattern", "union_pattern") else ANY)
+        """Binds the names of a pattern to the parts of the value they stand for."""
+        inner = [c for c in node.named_children if c.type != "comment"]
+        kind = node.type
+        if kind == "dotted_name":
+            if len(inner) == 1:
+                self.scope.write(self.text(node), value)
+        elif kind in ("list_pattern", "tuple_pattern") and value >= 0:
+            self.sequence_pattern(inner, value)
+        elif kind == "dict_pattern" and value >= 0:
+            self.mapping_pattern(node, value)
+        elif kind == "class_pattern":
+            for child in inner[1:]:
+                self.pattern(child, value if self.is_keyword(child) else ANY)
+        elif kind == "keyword_pattern" and len(inner) == 2 and value >= 0:
+            self.pattern(inner[1], self.scope.value(ops.ATTR, value, self.text(inner[0]), self.line(node)))
+        elif kind == "as_pattern" and inner:
+            self.pattern(inner[0], value)
+            self.scope.write(self.text(inner[-1]), value)
+        else:
+            whole = kind in ("case_pattern", "union_pattern")
+            for child in inner:
+                self.pattern(child, value if whole else ANY)
+
+    def is_keyword(self, node: "Node") -> bool:
+        return node.type == "keyword_pattern" or any(c.type == "keyword_pattern" for c in node.named_children)
+
+    def sequence_pattern(self, inner: "list[Node]", value: int) -> None:
+        stars = [n for n, child in enumerate(inner) if self.text(child).startswith("*")]
+        parts = tuple(self.scope.register() for _ in inner)
+        self.scope.emit(ops.UNPACK, value, parts, stars[0] if stars else -1)
+        for child, part in zip(inner, parts, strict=True):
+            name = self.text(child).lstrip("*")
+            if self.text(child).startswith("*"):
+                self.scope.write(name, part)
+            else:
+                self.pattern(child, part)
+
+    def mapping_pattern(self, node: "Node", value: int) -> None:
+        keys, values = node.children_by_field_name("key"), node.children_by_field_name("value")
+        for key, child in zip(keys, values, strict=False):
+            at = self.expression(key.named_children[0] if key.type == "case_pattern" and key.named_children else key)
+            self.pattern(child, self.scope.value(ops.ITEM, value, at))
+
+    def delete_statement(self, node: "Node") -> None:
+        for child in node.named_children:
+            for target in child.named_children if child.type in ("expression_list", "tuple") else (child,):
+                if target.type == "subscript":
+                    source = self.field(target, "value")
+                    keys = [self.expression(k) for k in target.children_by_field_name("subscript")]
+                    if source >= 0:
+                        self.scope.value(ops.OPERATOR, source, (keys or [ANY])[-1], "__delitem__", self.line(target))
 
     # leaving, raising, importing
 
@@ -287,7 +350,7 @@ class PythonWalker(PythonExpressions):
         return self.text(node), self.text(node)
 
 
-_SILENT = frozenset(("comment", "pass_statement", "type_alias_statement", "delete_statement", "ERROR"))
+_SILENT = frozenset(("comment", "pass_statement", "type_alias_statement", "ERROR"))
 _STATEMENTS = {
     "expression_statement": PythonWalker.expression_statement,
     "decorated_definition": PythonWalker.decorated,
@@ -299,6 +362,7 @@ _STATEMENTS = {
     "try_statement": PythonWalker.try_statement,
     "with_statement": PythonWalker.with_statement,
     "match_statement": PythonWalker.match_statement,
+    "delete_statement": PythonWalker.delete_statement,
     "return_statement": PythonWalker.return_statement,
     "raise_statement": PythonWalker.raise_statement,
     "break_statement": PythonWalker.break_statement,

@@ -21,6 +21,7 @@ _DUNDER = {
     "**": "__pow__", "@": "__matmul__", "&": "__and__", "|": "__or__", "^": "__xor__", "<<": "__lshift__",
     ">>": "__rshift__", "<": "__lt__", "<=": "__le__", ">": "__gt__", ">=": "__ge__", "==": "__eq__", "!=": "__ne__",
 }  # fmt: skip
+_UNARY = {"-": "__neg__", "+": "__pos__", "~": "__invert__"}
 
 
 class PythonExpressions(Walker):
@@ -373,10 +374,20 @@ class PythonExpressions(Walker):
             return ANY
         return self.scope.value(ops.OPERATOR, left, right, name, self.line(node))
 
+    def unary(self, node: "Node") -> int:
+        value = self.field(node, "argument")
+        name = _UNARY.get(self.field_text(node, "operator"), "")
+        return self.scope.value(ops.OPERATOR, value, ANY, name, self.line(node)) if value >= 0 and name else ANY
+
     def comparison(self, node: "Node") -> int:
         inner = node.children
         if len(inner) == 3 and inner[1].type in _DUNDER:
             return self.operator(node, self.expression(inner[0]), self.expression(inner[2]), inner[1])
+        if len(inner) == 3 and inner[1].type in ("in", "not in"):
+            left, right = self.expression(inner[0]), self.expression(inner[2])
+            if right >= 0:
+                self.scope.value(ops.OPERATOR, right, left, "__contains__", self.line(node))
+            return ANY
         return self.unknown(node)
 
     def boolean(self, node: "Node") -> int:
@@ -492,7 +503,7 @@ _EXPRESSIONS = {
     "comparison_operator": P.comparison,
     "boolean_operator": P.boolean,
     "not_operator": P.unknown,
-    "unary_operator": P.unknown,
+    "unary_operator": P.unary,
     "conditional_expression": P.conditional,
     "parenthesized_expression": P.first,
     "await": P.await_,

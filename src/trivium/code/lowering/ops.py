@@ -7,7 +7,7 @@ are cached with `marshal`, keyed by the hash of the file's bytes.
 
 from typing import Any, NamedTuple
 
-VERSION = 2  # raise it whenever lowering changes: cached facts of another version are not read
+VERSION = 3  # raise it whenever lowering changes: cached facts of another version are not read
 
 (
     CONST,  # dst, value
@@ -103,6 +103,7 @@ class ClassBody(NamedTuple):
     qualified_name: str
     line: int
     definition: int
+    fields: tuple[str, ...] = ()  # Python: names its body declares with a type, in order
 
 
 class FileFacts(NamedTuple):

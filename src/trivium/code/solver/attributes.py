@@ -8,6 +8,7 @@ from trivium.code.solver.engine import EngineState, Frame, Values
 from trivium.code.solver.heap import ANY_KEY, EMPTY, Cell
 
 MAX_EXTERNAL_DOTS = 6
+METACLASS = "<metaclass>"
 
 
 class Attributes(EngineState):
@@ -143,6 +144,15 @@ class Attributes(EngineState):
                     found |= frozenset(bound)
                 else:
                     found |= {value}
+        return found if found or name == METACLASS else self.metaclass_attribute(frame, source, name)
+
+    def metaclass_attribute(self, frame: Frame, source: int, name: str) -> Values:
+        found: Values = EMPTY
+        for cell, _ in self.find(frame, source, METACLASS):
+            for meta in self.read(frame, cell):
+                if self.heap.kind[meta] == h.CLASS:
+                    for method, owner in self.find(frame, meta, name):
+                        found |= self.bind(frame, self.read(frame, method), source, owner, 0)
         return found
 
     def super_attribute(self, frame: Frame, source: int, name: str, line: int) -> Values:

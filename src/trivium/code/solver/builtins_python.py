@@ -217,6 +217,11 @@ def _decorator(site: Site) -> Values:
     return functions or _decorator_maker(site)
 
 
+def _field(site: Site) -> Values:
+    """What a declared field holds where nothing is passed for it."""
+    return site.call(site.keyword("default_factory")) | site.keyword("default")
+
+
 def _decorator_maker(site: Site) -> Values:
     return frozenset((site.engine.heap.make(h.IDENTITY, None, "identity"),))
 
@@ -315,6 +320,7 @@ _MODELS: dict[str, Callable[[Site], Values]] = {
     "contextlib.asynccontextmanager": _decorator,
     "abc.abstractmethod": _decorator,
     "dataclasses.dataclass": _decorator,
+    "dataclasses.field": _field,
     "typing.overload": _decorator,
     "typing.final": _decorator,
     "typing.runtime_checkable": _decorator,
@@ -385,7 +391,9 @@ def table_method(
 ) -> Values | None:
     site, me = Site(engine, frame, args, keywords, line, op), engine.heap.only[receiver]
     if name in ("get", "pop", "__getitem__"):
-        return engine.keyed(frame, receiver, site.arg(0)) | site.arg(1)
+        found = engine.keyed(frame, receiver, site.arg(0))
+        is_known = engine.exact and found and all(engine.heap.kind[key] == h.CONSTANT for key in site.arg(0))
+        return found if is_known else found | site.arg(1)  # run as written, what is there is there
     if name == "setdefault":
         found = engine.keyed(frame, receiver, site.arg(0))
         engine.write_item(frame, receiver, site.arg(0), site.arg(1), False)

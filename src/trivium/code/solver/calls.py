@@ -96,7 +96,7 @@ class Calls(Attributes):
         if heap.data[cls].javascript:
             self.construct_javascript(frame, cls, instance, args, spreads, line, op)
             return me
-        made = EMPTY
+        made, is_written = EMPTY, False
         for name in ("__new__", "__init__"):
             for cell, _ in self.find(frame, cls, name):
                 for function in self.read(frame, cell):
@@ -104,9 +104,25 @@ class Calls(Attributes):
                     if heap.kind[function] == h.STATICMETHOD:
                         function = min(heap.data[function], default=h.UNKNOWN)
                     if heap.kind[function] == h.FUNC:
+                        is_written = is_written or name == "__init__"
                         result = self.invoke(frame, function, EMPTY, (first, *args), keywords, spreads, line, op)
                         made |= result if name == "__new__" else EMPTY
+        if not is_written:
+            self.fill_fields(frame, cls, instance, args, keywords, line)
         return me | frozenset(v for v in made if heap.kind[v] == h.INSTANCE)
+
+    def fill_fields(self, frame: Frame, cls: int, instance: int, args: Args, keywords: Keywords, line: int) -> None:
+        """A constructor that nobody wrote (a dataclass's, a named tuple's) takes the declared fields in order."""
+        heap, units = self.heap, self.program.units
+        classes = [heap.data[c].key for c in reversed(heap.mro(cls)) if heap.kind[c] == h.CLASS]
+        fields = dict.fromkeys(name for unit, index in classes for name in units[unit].classes[index].fields)
+        if not fields:
+            return
+        for name, values in (*zip(fields, args, strict=False), *keywords):
+            if name in fields and values:
+                self.write_attribute(frame, instance, name, values, True)
+        after = self.attribute(frame, heap.only[instance], "__post_init__", line)
+        self.call(frame, after, (), (), (), line, ("post_init", instance))
 
     def construct_javascript(
         self, frame: Frame, cls: int, instance: int, args: Args, spreads: Args, line: int, op: Any

@@ -13,7 +13,7 @@ from trivium.code.solver.program import Program
 from trivium.code.solver.run import Interpreter
 
 EXACT_WEIGHT = 20_000  # ops: programs up to this size are run as written …
-EXACT_BUDGET = 4_000  # … unless that takes more calls than this: most packages of 10 kLOC would take millions
+EXACT_BUDGET = 2_500  # … unless that takes more calls than this: most packages of 10 kLOC would take millions
 MAX_ENTRY_ROUNDS = 3
 WORK_PER_OP = 3  # calls bound and ops run again, for each op of the program: Django needs 0.7
 MAX_RUNS = 12  # of one summary: beyond it, values circle without telling us more

@@ -118,7 +118,17 @@ class ValueOps(Calls):
                     )
                     self.call(frame, setters, (values,), (), (), 0, ("set", value, target))
                     done = True
+                elif self.heap.kind[value] == h.INSTANCE:
+                    done = self.set_through(frame, value, target, values) or done
         return done
+
+    def set_through(self, frame: Frame, descriptor: int, target: int, values: Values) -> bool:
+        cls = self.heap.data[descriptor]
+        if self.heap.kind[cls] != h.CLASS or not self.find(frame, cls, "__set__"):
+            return False
+        setter = self.attribute(frame, self.heap.only[descriptor], "__set__", 0)
+        self.call(frame, setter, (self.heap.only[target], values), (), (), 0, ("set", descriptor, target))
+        return True
 
     def load_item(self, frame: Frame, op: Any) -> None:
         frame.regs[op[1]] = self.item(frame, frame.regs[op[2]], frame.regs[op[3]], 0)
