@@ -9,6 +9,7 @@ back every index and every copy agrees with the store.
 import argparse
 import importlib
 import itertools
+import secrets
 import sys
 import tempfile
 import threading
@@ -35,18 +36,18 @@ class Load:
         self.wrong: list[str] = []
 
     def run(self, stop: threading.Event) -> None:
-        number = 0
         while not stop.is_set():
-            number += 1
             try:
-                self._once(f"{self._name}x{number}")
+                self._once("".join(secrets.choice("bcdfghjklmnpqrstvwz") for _ in range(12)))
             except Exception as error:
                 self.wrong.append(f"{type(error).__name__}: {error}")
 
     def _once(self, word: str) -> None:
-        self._app.documents.add_texts(self._name, [(word, f"About {word}", f"The ledger of {word} lists every batch.")])
+        self._app.documents.add_texts(
+            self._name, [(word, word, f"{word} {word}: entry {len(self.texts)} of a ledger.")]
+        )
         self.texts.append(word)
-        found = self._client.call("semantic_search", query=f"ledger {word}", response_mode="full")
+        found = self._client.call("semantic_search", query=word, page_size=50, response_mode="full")
         self._counts["searches"] += 1
         self._counts.update(warning["code"] for warning in found["warnings"])
         if not any(word in result["chunk_text"] for result in found["results"]):

@@ -1,7 +1,7 @@
 """What a chunk costs: disk by part, CPU by step; and what an entry costs on each server that is at hand. docs/sizing.md
 multiplies these.
 
-    uv run python benchmarks/unit_costs.py [--files 120] [--servers redis,chroma,neo4j]
+    uv run python benchmarks/unit_costs.py [--files 120] [--servers redis,chroma,neo4j,postgresql]
 
 Real documentation, the real model. Figures per chunk leave out what an empty installation has. CPU is process time, one
 thread.
@@ -29,7 +29,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--files", type=int, default=120)
     parser.add_argument("--corpus", default="corpus_kubernetes_docs")
-    parser.add_argument("--servers", default="redis,chroma,neo4j")
+    parser.add_argument("--servers", default="redis,chroma,neo4j,postgresql")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -168,7 +168,28 @@ def neo4j(_: App, folder: Path) -> None:
     print(f"Neo4j: {grown / 2_000:.0f} bytes on disk a symbol with its 5 relationships")
 
 
-SERVERS: dict[str, Callable[[App, Path], None]] = {"redis": redis, "chroma": chroma, "neo4j": neo4j}
+def postgresql(app: App, folder: Path) -> None:
+    server = started("postgresql", folder)
+    other = open_app(Settings(data=folder / "node", store=server.url, threads=1))
+    other.concepts, other.code  # noqa: B018 -- their tables belong to what is there when nothing is stored
+    size = "SELECT SUM(pg_total_relation_size(c.oid)) FROM pg_class c WHERE c.relkind IN ('r', 'm') AND c.oid > 16384"
+    with other.database.read() as db:
+        empty = db.execute(size).fetchone()[0]
+    other.import_lines(app.export_lines())
+    other.catch_up()
+    with other.database.read() as db:
+        grown = db.execute(size).fetchone()[0] - empty
+    print(f"PostgreSQL: {grown / app.chunks.count():.0f} bytes a chunk, tables and indexes")
+    other.close()
+    server.kill()
+
+
+SERVERS: dict[str, Callable[[App, Path], None]] = {
+    "redis": redis,
+    "chroma": chroma,
+    "neo4j": neo4j,
+    "postgresql": postgresql,
+}
 
 if __name__ == "__main__":
     main()

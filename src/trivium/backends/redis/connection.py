@@ -8,7 +8,8 @@ import hashlib
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -55,6 +56,18 @@ class RedisConnection:
         self.trouble = None
         return result
 
+    def script(self, text: str, names: Sequence[str], arguments: Sequence[str | int | bytes]) -> Any:
+        """Runs a script: by its hash, and whole only where the server has not seen it or was restarted."""
+        from redis.exceptions import NoScriptError
+
+        def called(client: Any) -> Any:
+            try:
+                return client.evalsha(_hashed(text), len(names), *names, *arguments)
+            except NoScriptError:
+                return client.eval(text, len(names), *names, *arguments)
+
+        return self.run(called)
+
     def ping(self) -> str | None:
         """Tries the server where it is time to; answers what is wrong, if anything."""
         try:
@@ -81,6 +94,11 @@ class RedisConnection:
                 logger.warning("Redis at %s: %s; going on without it", self._place, error)
             self._retry_at = self._clock() + RETRY_S
             self.trouble = "the shared cache does not answer: limits and cached results are kept by each process"
+
+
+@cache
+def _hashed(text: str) -> str:
+    return hashlib.sha1(text.encode()).hexdigest()
 
 
 def _client(url: str) -> Any:

@@ -4,10 +4,7 @@ The server counts and keeps the time: a bucket is a number that expires, and a s
 none. So neither a race nor a clock that jumps or differs between machines lets a caller through twice.
 """
 
-import hashlib
 from collections.abc import Iterable, Sequence
-from functools import cache
-from typing import Any
 
 from trivium.backends.redis.connection import RedisConnection
 from trivium.errors import BackendUnavailable
@@ -85,7 +82,7 @@ class RedisLimitStore:
         arguments: list[str | int] = ["1" if takes else "0"]
         for bucket in buckets:
             arguments += [bucket.limit, max(1, round(bucket.window_s * 1000))]
-        allowed, *numbers = self._connection.run(lambda client: _script(client, TAKE, names, arguments))
+        allowed, *numbers = self._connection.script(TAKE, names, arguments)
         spent = 1 if takes and allowed else 0
         pairs = zip(numbers[::2], numbers[1::2], strict=True)
         return Taken(bool(allowed), tuple(BucketState(left - spent, now + ends / 1000) for left, ends in pairs))
@@ -116,21 +113,5 @@ class RedisConductStore:
         name = self._connection.name
         names = [name(kind, subject) for subject in subjects for kind in ("seen", "failures")]
         arguments = [round(CONDUCT_WINDOW_S * 1000), "1" if failed else "0", *map(str, results)]
-        numbers = self._connection.run(lambda client: _script(client, NOTE, names, arguments))
+        numbers = self._connection.script(NOTE, names, arguments)
         return [Conduct(seen, failures) for seen, failures in zip(numbers[::2], numbers[1::2], strict=True)]
-
-
-def _script(client: Any, text: str, names: Sequence[str], arguments: Sequence[str | int]) -> list[int]:
-    """By its hash; the whole text only where the server has not seen it, or was restarted."""
-    from redis.exceptions import NoScriptError
-
-    try:
-        found: list[int] = client.evalsha(_hashed(text), len(names), *names, *arguments)
-    except NoScriptError:
-        found = client.eval(text, len(names), *names, *arguments)
-    return found
-
-
-@cache
-def _hashed(text: str) -> str:
-    return hashlib.sha1(text.encode()).hexdigest()

@@ -18,8 +18,20 @@ V = TypeVar("V")
 LEASE_S = 10.0  # a process that dies while it computes keeps the others waiting no longer than this
 FIRST_WAIT_S, LONGEST_WAIT_S = 0.002, 0.05
 
-# Lets go of a claim only where it is still one's own.
-RELEASE = "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0"
+# KEYS: the value, the claim. ARGV: one's token, the lease in ms. The value; or 1 for "yours to compute", 0 for "wait".
+FIND = """
+local value = redis.call('GET', KEYS[1])
+if value then return value end
+if redis.call('SET', KEYS[2], ARGV[1], 'NX', 'PX', ARGV[2]) then return 1 end
+return 0
+"""
+
+# Likewise, and the value (empty: none that may be kept) with its life in ms. A claim is let go while it is one's own.
+SHARE = """
+if ARGV[2] ~= '' then redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3]) end
+if redis.call('GET', KEYS[2]) == ARGV[1] then redis.call('DEL', KEYS[2]) end
+return 0
+"""
 
 
 class RedisResults(Generic[V]):
@@ -53,11 +65,12 @@ class RedisResults(Generic[V]):
             return compute(), False
         if found is not None:
             return found, True
+        kept = b""
         try:
             value = compute()
-            self._share(name, value)
+            kept = self._codec.encode(value) if self._codec.keeps(value) else b""
         finally:
-            self._release(name, token)
+            self._share(name, token, kept)
         return value, False
 
     def _find_or_claim(self, key: Hashable, name: str, wait_s: float | None) -> tuple[V | None, str]:
@@ -65,31 +78,25 @@ class RedisResults(Generic[V]):
         token, pause = secrets.token_hex(8), FIRST_WAIT_S
         ends = None if wait_s is None else time.monotonic() + wait_s
         while True:
-            stored = self._connection.run(lambda client: client.get(name))
-            value = self._codec.decode(key, stored) if stored is not None else None
-            if value is not None:
-                return value, ""
-            if self._connection.run(lambda client: client.set(f"{name}:claim", token, nx=True, px=int(LEASE_S * 1000))):
+            answer = self._connection.script(FIND, [name, f"{name}:claim"], [token, int(LEASE_S * 1000)])
+            if isinstance(answer, bytes):
+                value = self._codec.decode(key, answer)
+                if value is not None:
+                    return value, ""
+                return None, token  # not ours to read: computed again, and written over
+            if answer == 1:
                 return None, token
             if ends is not None and time.monotonic() >= ends:
                 raise TimeoutError
             time.sleep(pause)
             pause = min(2 * pause, LONGEST_WAIT_S)
 
-    def _share(self, name: str, value: V) -> None:
-        if not self._codec.keeps(value):
-            return
-        stored = self._codec.encode(value)
+    def _share(self, name: str, token: str, kept: bytes) -> None:
         try:
-            self._connection.run(lambda client: client.set(name, stored, px=max(1, int(self._ttl_s * 1000))))
+            life_ms = max(1, int(self._ttl_s * 1000))
+            self._connection.script(SHARE, [name, f"{name}:claim"], [token, kept, life_ms])
         except BackendUnavailable:
-            pass  # the value is right all the same; only the others have to compute it themselves
-
-    def _release(self, name: str, token: str) -> None:
-        try:
-            self._connection.run(lambda client: client.eval(RELEASE, 1, f"{name}:claim", token))
-        except BackendUnavailable:
-            pass  # it ends by itself
+            pass  # the value is right all the same, and the claim ends by itself; others compute for themselves
 
 
 def _unlink(client: object, pattern: str) -> int:

@@ -105,4 +105,28 @@ def _waiting(app: "App") -> Iterator[Finding]:
         )
 
 
-CHECKS: tuple[Callable[["App"], Iterator[Finding]], ...] = (_store, _indexes, _model, _waiting)
+def _cache(app: "App") -> Iterator[Finding]:
+    if not app.settings.cache:
+        return
+    from trivium.guard_stores import open_guard
+
+    stores = open_guard(app.settings)
+    trouble = stores.shared.ping() if stores.shared is not None else None
+    stores.close()
+    if trouble:
+        yield Finding("cache", "warn", trouble, "start the server that TRIVIUM_CACHE names; nothing is lost meanwhile")
+    else:
+        yield Finding("cache", "ok", "the cache server answers")
+
+
+def _graph(app: "App") -> Iterator[Finding]:
+    if app.graph_server is None:
+        return
+    for part in app.graph_server.parts(app.concepts):
+        if part.is_current:
+            yield Finding("graph", "ok", f"{part.name}: the graph server has what the store has")
+        else:
+            yield Finding("graph", "warn", f"{part.name}: the graph server is behind", "trivium graph migrate")
+
+
+CHECKS: tuple[Callable[["App"], Iterator[Finding]], ...] = (_store, _indexes, _model, _waiting, _cache, _graph)
