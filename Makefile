@@ -30,6 +30,7 @@ bench:
 # Kills, faults and races, for longer than the suite has time.
 torture:
 	uv run python benchmarks/torture_ingest.py --kills 100
+	uv run python benchmarks/torture_servers.py
 	uv run python benchmarks/torture_concepts.py --kills 300 --processes 8 --updates 1000
 	uv run python benchmarks/torture_sandbox.py --programs 10000
 	TRIVIUM_TORTURE=1 uv run pytest -n 0 --timeout 0 tests/unit/concepts/test_beside_a_dictionary.py
