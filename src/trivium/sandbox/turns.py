@@ -19,14 +19,14 @@ class Turns:
 
     @contextmanager
     def take(self, who: str, wait_s: float) -> Iterator[float]:
-        """A place, for as long as the block runs; the value is how many seconds it was waited for. SandboxBusy where
-        none becomes free in time, or too many wait already."""
+        """A place, for as long as the block runs; the value is how many seconds it was waited for, 0 where one was
+        free. SandboxBusy where none becomes free in time, or too many wait already."""
         started = time.monotonic()
         turn = self._ask(who)
         if turn is not None and not turn.wait(wait_s) and self._withdraw(who, turn):
             raise SandboxBusy(f"no worker became free within {wait_s:g} s", hint="try again in a moment")
         try:
-            yield time.monotonic() - started
+            yield 0.0 if turn is None else time.monotonic() - started
         finally:
             self._release()
 

@@ -204,6 +204,6 @@ def _cut(call: Call, draft: Draft, outcome: "Outcome", room: int, wanted: int) -
 
 def _figures(outcome: "Outcome") -> dict[str, Any]:
     figures: dict[str, Any] = {"calls": len(outcome.calls)}
-    if outcome.waited_s >= 0.001:
-        figures["queue_ms"] = round(outcome.waited_s * 1000, 1)
+    if outcome.waited_s > 0:
+        figures["queue_ms"] = max(0.1, round(outcome.waited_s * 1000, 1))
     return figures
