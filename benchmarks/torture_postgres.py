@@ -4,8 +4,8 @@
 
 Writers add documents and concepts and embed what waits, and say so after each step; where the store does not answer
 they try the same step again. Meanwhile the server is killed (-9), stopped or frozen for a moment and goes on, and
-writers are killed and go on. At the end every acknowledged step must be there once, nothing else, both indexes must hold
-exactly the chunks of the store, and the rows of concepts must be those that their events give.
+writers are killed and go on. At the end every acknowledged step must be there once, nothing else, both indexes must
+hold exactly the chunks of the store, and the rows of concepts must be those that their events give.
 """
 
 import argparse

@@ -21,7 +21,7 @@ from trivium.backends.postgres.schema import made_here, statements
 from trivium.backends.postgres.session import Session, Translations, adapt
 from trivium.errors import Conflict, InvalidInput
 
-CONNECT_S = 5
+CONNECT_S = 10  # a busy machine takes seconds to start a process
 OWN = "-- PostgreSQL"  # how a script begins that is written for it alone
 LOCK_S = 120.0
 LOCKS = 16  # held at once by one process
