@@ -1,7 +1,8 @@
 """Edges of a repository, collected from every analysis, each with its line, how it was resolved and how sure we are."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 
+from trivium.code.imported import ImportedNames
 from trivium.code.link import Linked
 from trivium.code.lowering import ops
 from trivium.code.solver.solve import Solution
@@ -23,6 +24,7 @@ class EdgeSet:
         self.symbols = symbols
         self._edges: dict[tuple[str, str, Relationship], Edge] = {}
         self._blind: dict[tuple[str, int, str, str], BlindSpot] = {}
+        self._imported: dict[tuple[str, str], int] = {}  # (file, definition) -> line of the import
         for path, notes in symbols.notes:
             for reason, line, name in notes:
                 self.miss(path, line, reason, name)
@@ -87,6 +89,8 @@ class EdgeSet:
                 self.add(source, target, edge.relationship, edge.line, edge.resolution)
         for unit, line, name in program.unresolved:
             self.miss(program.units[unit].path, line, "unresolved_call", name)
+        for unit, line, target in program.imported:
+            self._import_name(program.units[unit].path, line, program.units[target[0]].path, target[1])
         self.add_typed_imports(program)
 
     def add_solution(self, linked: Linked, solution: Solution) -> None:
@@ -99,6 +103,8 @@ class EdgeSet:
         for (child, parent), line in solution.implements.items():
             self.add(self._class(linked, child), self._class(linked, parent), "implements", line, "exact")
         self._add_unresolved(linked, solution)
+        for unit, line, where, definition in ImportedNames(linked.program).all():
+            self._import_name(linked.units[unit].path, line, linked.units[where].path, definition)
         if not solution.is_complete:
             self.miss("", 0, "budget", "the call graph was cut short: some calls are missing")
 
@@ -143,8 +149,24 @@ class EdgeSet:
         unit = linked.units[key[0]]
         return self.symbols.definition(unit.path, unit.classes[key[1]].definition)
 
+    def _import_name(self, path: str, line: int, where: str, definition: int) -> None:
+        self._imported.setdefault((self.symbols.file(path), self.symbols.definition(where, definition)), line)
+
     def all(self) -> tuple[Edge, ...]:
-        return tuple(sorted(self._edges.values(), key=lambda e: (e.source, e.target, e.relationship)))
+        edges = [*self._edges.values(), *self._only_imported()]
+        return tuple(sorted(edges, key=lambda e: (e.source, e.target, e.relationship)))
+
+    def _only_imported(self) -> Iterator[Edge]:
+        """A name that a file imports is a dependency even where we do not see what the file does with it."""
+        used: set[tuple[str, str]] = set()
+        for source, target, relationship in self._edges:
+            if relationship != "imports":
+                file, (outer, _, inner) = source.partition("::")[0], target.partition("::")
+                used.add((file, target))
+                used.add((file, f"{outer}::{inner.partition('.')[0]}"))
+        for (file, target), line in self._imported.items():
+            if (file, target) not in used:
+                yield Edge(file, target, "references", line, "exact", CONFIDENCE["exact"])
 
     def blind_spots(self) -> tuple[BlindSpot, ...]:
         return tuple(self._blind[k] for k in sorted(self._blind))

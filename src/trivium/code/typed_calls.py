@@ -38,6 +38,7 @@ class TypedProgram:
         self.children: dict[TypeId, list[TypeId]] = {}
         self.methods: dict[TypeId, dict[str, list[FunctionId]]] = {}
         self.unresolved: list[tuple[int, int, str]] = []
+        self.imported: list[tuple[int, int, tuple[int, int]]] = []  # unit, line, definition that an import names
         self.impl_lines: dict[tuple[TypeId, TypeId], int] = {}
         self._link_types()
         self._link_methods()
@@ -349,7 +350,10 @@ class TypedProgram:
         own = self.units[unit].definitions
         local = {function.definition: function.variables for function in self.names.facts[unit].functions}
         for definition, chain, line in self.names.facts[unit].mentions:
-            if line in imported or chain in local.get(definition, ()):
+            if line in imported:
+                self.imported += [(unit, line, found) for found in self._mentioned(unit, "", chain) if found[0] != unit]
+                continue
+            if chain in local.get(definition, ()):
                 continue
             scope = own[definition].qualified_name if definition >= 0 else ""
             for target in self._mentioned(unit, scope, chain):
