@@ -136,7 +136,9 @@ class _Run:
 
     def failure(self, error: BaseException) -> BaseException:
         running = [one.name for one in self.asked.values() if one.future is not None]
-        details = {"calls": summary(self.finished), "running": running, "output": self.output}
+        details: dict[str, Any] = {"calls": summary(self.finished), "running": running, "output": self.output}
+        if self.place.waited_s > 0:
+            details["queue_ms"] = max(0.1, round(self.place.waited_s * 1000, 1))
         if self.printed > _FLOOD_CHARACTERS:
             return OutputFlood(
                 f"stopped: the program printed more than {_FLOOD_CHARACTERS:,} characters",

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from trivium.sandbox.failures import SandboxUnavailable
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 _GRACE_S = 0.1  # between the interpreter's own stop and the kill; big integers only heed the latter
 _LAST_ASKED = 10_000  # a killed process answers no more than a few times
+_KEPT_BYTES = 96 * 2**20  # a worker that holds more after its program is replaced: its memory does not come back
 _PROGRAMS_A_WORKER = 200  # then it is replaced, whatever it may have picked up
 
 logger = logging.getLogger(__name__)
@@ -48,6 +50,10 @@ class Place:
             return
         if isinstance(error, MontyRuntimeError) and not isinstance(error.exception(), MemoryError | TimeoutError):
             return
+        self.retire()
+
+    def retire(self) -> None:
+        """Has the worker replaced."""
         self.fuse.kill()
         self._bury()
 
@@ -91,7 +97,10 @@ class Workers:
             if pid is None:
                 raise SandboxUnavailable("the worker has gone", hint="try again")
             with self._watchdog.watching(pid, quota.timeout_s) as fuse:
-                yield Place(session, fuse, waited_s)
+                place = Place(session, fuse, waited_s)
+                yield place
+                if resident_bytes(pid) > _KEPT_BYTES:
+                    place.retire()
 
     def start(self) -> "Monty":
         """The pool, with its first worker running."""
@@ -178,3 +187,13 @@ class Workers:
         except (MontyError, OSError, RuntimeError, TimeoutError) as error:
             logger.error("a worker did not start: %s", error)
             raise SandboxUnavailable("a worker did not start", hint="try again") from error
+
+
+def resident_bytes(pid: int) -> int:
+    """Memory of a worker, which is the innermost process where a layer waits around it; 0 where that cannot be told."""
+    try:
+        while children := Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+            pid = int(children[0])
+        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError):
+        return 0

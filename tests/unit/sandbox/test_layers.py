@@ -11,7 +11,7 @@ from arena import MEMORY
 from trivium.sandbox.failures import ProgramTimeout, ProgramTooLarge
 from trivium.sandbox.isolation import LAYERS, Layer, isolate
 from trivium.sandbox.runner import Functions, Runner
-from trivium.sandbox.workers import Quota, Workers
+from trivium.sandbox.workers import Quota, Workers, resident_bytes
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 NOTHING = Functions(frozenset(), lambda *_: None)
@@ -99,6 +99,18 @@ def test_a_worker_is_killed_when_its_time_is_up_and_leaves_nothing_behind(layere
     assert layered.run("1", NOTHING, Quota(60, MEMORY, 1)).value == 1
     layered.close()
     assert not process.exists() or status(process)["State"].startswith(("Z", "X"))
+
+
+def test_a_worker_that_keeps_much_memory_is_replaced(layered: Runner) -> None:
+    quota = Quota(60, 2**29, 1)
+    roomy = Runner(Workers(2**29, 1, layered.workers._wanted), 60)
+    try:
+        before = inside(roomy)
+        assert roomy.run("x = [str(i) for i in range(1_500_000)]\nlen(x)", NOTHING, quota).value == 1_500_000
+        after = inside(roomy)
+        assert after != before or resident_bytes(int(after.name)) < 2**27
+    finally:
+        roomy.close()
 
 
 def test_workers_start_even_after_the_system_cleared_its_temporary_files(layered: Runner) -> None:
