@@ -65,11 +65,28 @@ def _beyond(graph: CodeGraphReader, entity: Symbol, reach: Reach, searched: Sequ
     return sum(everywhere.counts) - sum(reach.counts)
 
 
+def _overridden(graph: CodeGraphReader, entity: Symbol) -> list[Symbol]:
+    """Methods of classes and interfaces above that this one overrides: who calls them may well call this one."""
+    (owner,) = graph.symbols(None, [entity.parent_id or ""]) or (None,)
+    if entity.kind != "method" or owner is None:
+        return []
+    above = graph.reach(owner, MAX_DEPTH, ("extends", "implements"))
+    ids = [f"{step.symbol.symbol_id}.{entity.name}" for step in above.steps(0, sum(above.counts))]
+    return graph.symbols(None, ids)
+
+
+def _through(graph: CodeGraphReader, overridden: Sequence[Symbol], searched: Sequence[str]) -> int:
+    reaches = (graph.reach(one, MAX_DEPTH, RELATIONSHIPS, backwards=True, repositories=searched) for one in overridden)
+    return sum(sum(reach.counts) for reach in reaches)
+
+
 def impact(
-    graph: CodeGraphStore, entity: Symbol, reach: Reach, searched: Sequence[str], beyond: int = 0
+    graph: CodeGraphReader, entity: Symbol, reach: Reach, searched: Sequence[str], beyond: int = 0
 ) -> dict[str, Any]:
-    """Counts what is sure (lower bound), what a shared name suggests (upper bound), and what nobody can see. `beyond`:
-    dependents in repositories that were not asked for; a change would reach them all the same."""
+    """Counts what is sure (lower bound), what a shared name or an overridden method suggests (upper bound), and what
+    nobody can see. `beyond`: dependents in repositories that were not asked for; a change would reach them all the
+    same."""
+    overridden = _overridden(graph, entity)
     direct, total = reach.counts[0], sum(reach.counts)
     known = graph.repositories()
     spots = [s for name in searched if name in known for s in _hiding_places(entity, known[name])]
@@ -78,7 +95,11 @@ def impact(
         "transitive_impact_count": total - direct,
         "impact_score": impact_score(direct, total - direct),
         "lower_bound": reach.sure,
-        "upper_bound": total + beyond + len({s.path for s in spots if s.reason == "unresolved_call"}),
+        "upper_bound": total
+        + beyond
+        + _through(graph, overridden, searched)
+        + len({s.path for s in spots if s.reason == "unresolved_call"}),
+        **({"overrides": [one.entity_path for one in overridden]} if overridden else {}),
         **({"cross_repo_impact_count": beyond} if beyond else {}),
         "blind_spot_count": len(spots),
         "blind_spots": [

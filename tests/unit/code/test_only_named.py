@@ -162,6 +162,48 @@ NAMED: dict[str, tuple[dict[str, str], str, str, str]] = {
         "b.php::run",
     ),
 }
+GO = "def go():\n    pass\n"
+NAMED |= {
+    "an import that nothing is seen to use": (
+        {"a.py": GO, "b.py": "from a import go\n\n\ndef run():\n    pass\n"},
+        "function",
+        "go",
+        "b.py",
+    ),
+    "a name that is only passed on": (
+        {"p/__init__.py": "from p.a import go\n", "p/a.py": GO},
+        "function",
+        "go",
+        "p/__init__.py",
+    ),
+    "a value in a table of a module": (
+        {"p/__init__.py": "", "p/a.py": GO, "p/b.py": "from . import a\n\nTABLE = {'x': a.go}\n"},
+        "function",
+        "go",
+        "p/b.py",
+    ),
+    "a function that is given back": (
+        {"a.py": GO, "b.py": "import a\n\n\ndef run():\n    return a.go\n"},
+        "function",
+        "go",
+        "b.py::run",
+    ),
+    "a handler in JSX": (
+        {
+            "a.tsx": "export function onX() {}\n",
+            "b.tsx": "import { onX } from './a';\nexport const C = () => <a onClick={onX}/>;\n",
+        },
+        "function",
+        "onX",
+        "b.tsx",
+    ),
+    "an import in Java": (
+        {"A.java": "package p;\npublic class A {}\n", "B.java": "package q;\nimport p.A;\nclass B { void run() {} }\n"},
+        "class",
+        "A",
+        "B.java",
+    ),
+}
 HIDDEN = {
     "getattr with a name made up": {"b.py": "def run(thing, name):\n    return getattr(thing, 'fr' + name)()\n"},
     "a receiver nobody knows": {"b.py": "def run(thing):\n    return thing.frob()\n"},
@@ -216,3 +258,13 @@ def test_comments_strings_and_local_variables_are_no_references() -> None:
     assert not [
         e for e in analyse("x", {p: t.encode() for p, t in files.items()}).edges if e.relationship == "references"
     ]
+
+
+def test_who_calls_an_overridden_method_may_call_the_one_that_overrides_it() -> None:
+    text = (
+        "class Base:\n    def run(self):\n        self.hook()\n\n    def hook(self):\n        pass\n\n\n"
+        "class Plugin(Base):\n    def hook(self):\n        pass\n"
+    )
+    impact = get_dependents(graph({"a.py": text}), "function", "Plugin.hook", "x")["impact_analysis"]
+    assert impact["overrides"] == ["a.py::Base.hook"]
+    assert (impact["lower_bound"], impact["upper_bound"]) == (0, 1)

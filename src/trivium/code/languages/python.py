@@ -300,7 +300,7 @@ class PythonWalker(PythonExpressions):
 
     def return_statement(self, node: "Node") -> None:
         for child in node.named_children:
-            self.scope.give_back(self.expression(child))
+            self.scope.give_back(self.argument(child))
         self.scope.leave("return")
 
     def raise_statement(self, node: "Node") -> None:

@@ -187,7 +187,9 @@ class PythonExpressions(Walker):
 
     def argument(self, node: "Node") -> int:
         value = self.expression(node)
-        if value >= 0 and (value in self.scope.loaded or node.type == "attribute"):
+        kind = node.type
+        outside = value in self.scope.loaded or (kind == "identifier" and self.scope.kind == ops.MODULE)
+        if value >= 0 and (outside or kind == "attribute"):
             self.scope.emit(ops.REFER, value, self.line(node))
         return value
 
@@ -413,7 +415,8 @@ class PythonExpressions(Walker):
     # assignment
 
     def assignment(self, node: "Node") -> int:
-        value = self.field(node, "right")
+        right = node.child_by_field_name("right")
+        value = self.argument(right) if right is not None else ANY
         left = node.child_by_field_name("left")
         declared = node.child_by_field_name("type")
         if declared is not None:
