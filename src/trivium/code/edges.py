@@ -89,8 +89,8 @@ class EdgeSet:
                 self.add(source, target, edge.relationship, edge.line, edge.resolution)
         for unit, line, name in program.unresolved:
             self.miss(program.units[unit].path, line, "unresolved_call", name)
-        for unit, line, target in program.imported:
-            self._import_name(program.units[unit].path, line, program.units[target[0]].path, target[1])
+        for unit, line, (where, definition) in program.imported:
+            self._import_name(program.units[unit].path, line, program.units[where].path, definition)
         self.add_typed_imports(program)
 
     def add_solution(self, linked: Linked, solution: Solution) -> None:
