@@ -46,7 +46,7 @@ from trivium.search.evaluate import OpenedIndex, Record
 from trivium.search.follow import Follower, FollowingKeywords, FollowingVectors, PatientFollower
 from trivium.search.hybrid import HybridSearch
 from trivium.settings import Settings
-from trivium.stores import open_jobs, open_pgvector, open_store
+from trivium.stores import open_jobs, open_pg_keywords, open_pgvector, open_store
 
 if TYPE_CHECKING:
     from trivium.backends.sqlite.code_repositories import SqliteFacts
@@ -92,13 +92,15 @@ class App:
         self.vendor_facts = SqliteVendorFacts(self.database)
         self._jobs = open_jobs(self.opened)
         self.queue = self._jobs.embedding
-        self._keywords = TantivyKeywordIndex(self.data / self._node_folder("keywords"))
         self._index_lock = ProcessLock(self.data / "locks" / "index")  # of the indexes that lie in the data folder
+        shared = open_pg_keywords(self.opened)
+        self._keywords = shared or TantivyKeywordIndex(self.data / self._node_folder("keywords"))
+        alone = self.opened.lock("keywords").hold if shared else self._index_lock.hold
         self.models = SqliteModelRegister(self.database)
         self.chunks = SqliteChunkStore(self.database, **self.opened.filters)
         self.overview = SqliteOverview(self.database)
         self.tokens = QuicktokCounter(settings.token_encoding)
-        self.follower = Follower(self.log, FollowingKeywords(self.log, self._keywords), self._index_lock.hold)
+        self.follower = Follower(self.log, FollowingKeywords(self.log, self._keywords), alone)
         self.documents = IngestDocuments(
             self.store,
             self.follower,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from trivium.errors import InvalidInput
 from trivium.ports.embedding_queue import EmbeddingQueue
+from trivium.ports.keywords import KeywordIndex
 from trivium.ports.sql import SqlDatabase, SqlTables
 from trivium.ports.vectors import VectorIndex
 from trivium.ports.vendor_graph import ExtractionQueue
@@ -95,6 +96,20 @@ def open_pgvector(store: Store, name: str, dimension: int) -> VectorIndex | None
     from trivium.backends.postgres.vectors import PgVectorIndex, has_pgvector
 
     return PgVectorIndex(store.postgres, name, dimension) if has_pgvector(store.postgres) else None
+
+
+def open_pg_keywords(store: Store) -> KeywordIndex | None:
+    """None where the database is no server, or one without pg_textsearch: then every node keeps an index of its own."""
+    if store.postgres is None:
+        return None
+    from trivium.backends.postgres.keywords import PgKeywordIndex, has_pg_textsearch
+
+    if not has_pg_textsearch(store.postgres):
+        return None
+    from trivium.backends.tantivy.keywords import analyzer
+
+    words = analyzer()
+    return PgKeywordIndex(store.postgres, words.terms, words.query_terms)
 
 
 def _is_foreign(settings: Settings) -> bool:

@@ -7,7 +7,7 @@ import hashlib
 from pathlib import Path
 
 from servers import server_url
-from servers.postgresql import own_schema
+from servers.postgresql import own_schema, with_bm25
 
 from trivium.backends.sqlite.database import Database
 from trivium.ports.sql import SqlDatabase
@@ -24,7 +24,8 @@ def open_database(kind: str, folder: Path, *, takes_turns: bool = True) -> SqlDa
     return PostgresDatabase(postgresql_url(folder), writer=writer, durable=False)
 
 
-def postgresql_url(folder: Path) -> str:
-    """Skips the test where no server runs."""
+def postgresql_url(folder: Path, *, bm25: bool = False) -> str:
+    """Skips the test where no server runs, or with `bm25` none that has pg_textsearch."""
+    url = server_url("postgresql")
     name = "t" + hashlib.blake2b(str(folder).encode(), digest_size=8).hexdigest()
-    return own_schema(server_url("postgresql"), name)
+    return own_schema(with_bm25(url) if bm25 else url, name)

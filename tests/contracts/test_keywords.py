@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sql_databases import postgresql_url
 
-from trivium.backends.tantivy.keywords import TantivyKeywordIndex
+from trivium.backends.tantivy.keywords import TantivyKeywordIndex, analyzer
 from trivium.errors import BackendUnavailable
 from trivium.ports.keywords import KeywordIndex, KeywordRow
 
@@ -27,9 +28,21 @@ TEXTS = {
 }
 
 
-@pytest.fixture(params=[TantivyKeywordIndex])
+def on_postgresql(path: Path) -> KeywordIndex:
+    from trivium.backends.postgres.database import PostgresDatabase
+    from trivium.backends.postgres.keywords import PgKeywordIndex
+
+    words = analyzer()
+    database = PostgresDatabase(postgresql_url(path, bm25=True), durable=False)
+    return PgKeywordIndex(database, words.terms, words.query_terms)
+
+
+BACKENDS: dict[str, Callable[[Path], KeywordIndex]] = {"tantivy": TantivyKeywordIndex, "pg_textsearch": on_postgresql}
+
+
+@pytest.fixture(params=BACKENDS)
 def open_index(request: pytest.FixtureRequest, tmp_path: Path) -> Opener:
-    return lambda: request.param(tmp_path)
+    return lambda: BACKENDS[request.param](tmp_path)
 
 
 @pytest.fixture
@@ -151,9 +164,9 @@ def test_no_query_raises_and_no_score_passes_the_bound(query: str, shared: Keywo
     assert (np.diff(matches.scores) <= 0).all()
 
 
-@pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> KeywordIndex:
-    index = TantivyKeywordIndex(tmp_path_factory.mktemp("shared"))
+@pytest.fixture(scope="module", params=BACKENDS)
+def shared(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> KeywordIndex:
+    index = BACKENDS[request.param](tmp_path_factory.mktemp("shared"))
     index.apply([KeywordRow(number, *texts) for number, texts in TEXTS.items()], [], 5)
     return index
 
@@ -181,9 +194,9 @@ def test_within_gives_what_filtering_the_whole_list_gives(large: KeywordIndex, s
     assert large.count("gamma7 delta", allowed) == np.count_nonzero(allowed % 4 >= 2)
 
 
-@pytest.fixture(scope="module")
-def large(tmp_path_factory: pytest.TempPathFactory) -> KeywordIndex:
-    index = TantivyKeywordIndex(tmp_path_factory.mktemp("large"))
+@pytest.fixture(scope="module", params=BACKENDS)
+def large(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> KeywordIndex:
+    index = BACKENDS[request.param](tmp_path_factory.mktemp("large"))
     words = ("alpha", "beta", "gamma7", "delta")
     index.apply((KeywordRow(n, "", " ".join(words[: n % 4 + 1] * (n % 3 + 1))) for n in range(1, 24_001)), [], 1)
     return index
@@ -249,8 +262,9 @@ def test_waiting_for_another_writer_ends_with_a_clear_error(tmp_path: Path) -> N
     assert index.position == 1
 
 
-def test_a_damaged_index_is_a_clear_error(index: KeywordIndex, open_index: Opener, tmp_path: Path) -> None:
+def test_a_damaged_index_is_a_clear_error(tmp_path: Path) -> None:
+    TantivyKeywordIndex(tmp_path).apply([KeywordRow(1, "", "words")], [], 1)
     for meta in tmp_path.rglob("meta.json"):
         meta.write_text("{")
     with pytest.raises(BackendUnavailable, match="keyword index"):
-        open_index()
+        TantivyKeywordIndex(tmp_path)

@@ -12,6 +12,8 @@ import uuid
 from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
+
 from servers import Server, Unavailable, free_port
 
 USER = "trivium"
@@ -37,17 +39,34 @@ def start(folder: Path, *settings: str) -> Server:
     return Server(url, _as_nobody(command), folder, _answers).start()
 
 
+def with_bm25(url: str) -> str:
+    """The URL of a database of this server in which pg_textsearch is created; skips the test where it is not there."""
+    import psycopg
+
+    with psycopg.connect(url, autocommit=True) as connection:
+        if not connection.execute("SELECT 1 FROM pg_available_extensions WHERE name = 'pg_textsearch'").fetchone():
+            pytest.skip("this PostgreSQL has no pg_textsearch")
+        connection.execute("SELECT pg_advisory_lock(2)")
+        if not connection.execute("SELECT 1 FROM pg_database WHERE datname = 'bm25'").fetchone():
+            connection.execute("CREATE DATABASE bm25")
+            with psycopg.connect(_beside(url), autocommit=True) as there:
+                there.execute("CREATE EXTENSION pg_textsearch")
+    return _beside(url)
+
+
+def _beside(url: str) -> str:
+    return url.replace("/postgres", "/bm25")
+
+
 def own_schema(url: str, name: str = "") -> str:
     """The URL of a schema of its own in this database: as good as a database, and made in no time."""
     import psycopg
 
     name = name or f"t{uuid.uuid4().hex[:12]}"
     with psycopg.connect(url, autocommit=True) as connection:
-        for extension in ("vector", "pg_textsearch"):
-            connection.execute(
-                f"DO $$ BEGIN CREATE EXTENSION IF NOT EXISTS {extension} SCHEMA public;"
-                " EXCEPTION WHEN OTHERS THEN NULL; END $$"
-            )
+        connection.execute(
+            "DO $$ BEGIN CREATE EXTENSION IF NOT EXISTS vector SCHEMA public; EXCEPTION WHEN OTHERS THEN NULL; END $$"
+        )
         connection.execute(f"CREATE SCHEMA IF NOT EXISTS {name}")
     return f"{url}{'&' if '?' in url else '?'}options=-csearch_path%3D{name},public"
 

@@ -20,7 +20,8 @@ _KEYS = (
 )
 _TABLES = (
     "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace"
-    " AND relname NOT LIKE 'vector\\_index%' ORDER BY oid"
+    " AND relname NOT LIKE 'vector\\_index%'"
+    " AND relname NOT LIKE 'keyword\\_%' ORDER BY oid"
 )
 
 

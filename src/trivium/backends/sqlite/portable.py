@@ -19,8 +19,8 @@ VERSION = 1
 PAGE = 500
 SECRETS = ("api_keys", "secrets")
 LOGS = ("audit", "buckets", "conduct", "counters")
-REBUILT = ("changes", "embedding_queue", "job_leases", "pg_vectors")
-PARTS_LEFT_OUT = ("keys", "audit", "limits", "counters", "limits on PostgreSQL", "jobs", "vectors")
+REBUILT = ("changes", "embedding_queue", "job_leases")
+PARTS_LEFT_OUT = ("keys", "audit", "limits", "counters", "limits on PostgreSQL", "jobs", "moves", "vectors", "keywords")
 LEFT_OUT = ("migrations", "moves", *SECRETS, *LOGS, *REBUILT)
 
 

@@ -40,8 +40,7 @@ class TantivyKeywordIndex:
         self._lock_timeout_s = lock_timeout_s
         self._reading = threading.Lock()
         self._writing = threading.Lock()
-        stemmer = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.raw()).filter(tantivy.Filter.stemmer("english")).build()
-        self._analyzer = Analyzer(lambda word: next(iter(stemmer.analyze(word)), word))
+        self._analyzer = analyzer()
         self._schema = _schema()
         self._index = self._opened()
         self._snapshot: _Snapshot | None = None
@@ -133,6 +132,11 @@ class TantivyKeywordIndex:
                 self._index.reload()
                 self._snapshot = _Snapshot(self._schema, self._index.searcher(), version)
             return self._snapshot
+
+
+def analyzer() -> Analyzer:
+    stemmer = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.raw()).filter(tantivy.Filter.stemmer("english")).build()
+    return Analyzer(lambda word: next(iter(stemmer.analyze(word)), word))
 
 
 class _Snapshot:
