@@ -11,6 +11,7 @@ train() {
 train --name first --lr 3e-4 --epochs 21
 train --name second --start "$work/first" --lr 1.5e-4 --head-lr 5e-4 --ema 0.995 --epochs 4 --freeze-words \
   --more-wnut17 --seed 11
-python3 -m training.relate --data "$data" --start "$work/second" --ship "$work" --name third
+python3 -m training.average "$work/first" "$work/second" 0.35 "$work" both
+python3 -m training.relate --data "$data" --start "$work/both" --ship "$work" --name third --epochs 4 --made-up 3000
 python3 -m training.export "$work/third" "$data/minilm.tokenizer.json" "$out"
 cp "$work/second.json" "$out/metrics.json"

@@ -18,7 +18,7 @@ from trivium.backends.onnx_extract.pairs import Pair, candidate_pairs, given_pai
 from trivium.model.vendor import Extraction, Link, Mention
 
 WEIGHTS = Path(__file__).parent / "weights"
-VERSION = "trivium-extract-1"
+VERSION = "trivium-extract-2"
 PAIRS_A_RUN = 256
 
 
