@@ -15,7 +15,7 @@ from trivium.code.analyse import build_graph, file_graph
 from trivium.code.repositories.look import look_at
 from trivium.code.repositories.names import Address, choose_name, known, read_address
 from trivium.code.repositories.packaged import build_below, package_prefix
-from trivium.code.repositories.quick import Changed, QuickView, read_changed
+from trivium.code.repositories.quick import Changed, QuickView, keep_facts, read_changed
 from trivium.code.repositories.reading import (
     Reading,
     check_reading,
@@ -237,12 +237,13 @@ class IndexRepositories:
             done = replace(done, index_duration_ms=_since(started))
             self._store.note(done)
             return IndexReport(done, 0, 0, 0, 0, len(look.before), 0, tuple(look.left_out))
-        changed = read_changed(look, self._facts)
+        changed = read_changed(look)
         if changed is None:
             return None
         view = QuickView(done.name, look, changed, self._facts, self._graph)
         self._patches.apply(done, view.imports(), [])
-        done = self._show_chunks(done, changed)
+        more = keep_facts(look, changed, self._facts)
+        done = self._show_chunks(replace(done, function_count=done.function_count + more), changed)
         patch = view.calls()
         done = replace(done, index_duration_ms=_since(started))
         self._patches.apply(done, patch, [])
@@ -255,8 +256,7 @@ class IndexRepositories:
             done.name, changed, self._outside.tokens, self._outside.chunk_tokens, done.last_indexed
         )
         chunks = sum(len(f.pieces) for f in files) - sum(len(f.pieces) for f in before.values())
-        functions = done.function_count + sum(one.functions_more for one in changed)
-        done = replace(done, chunk_count=done.chunk_count + chunks, function_count=functions)
+        done = replace(done, chunk_count=done.chunk_count + chunks)
         with self._outside.atomically():
             self._outside.documents.save(drafts)
             self._patches.apply(done, GraphPatch((), (), (), ()), files)

@@ -29,7 +29,6 @@ class Changed:
     source: SourceFile
     fingerprint: str
     facts: ops.FileFacts
-    functions_more: int  # than before
 
 
 class QuickView:
@@ -93,21 +92,25 @@ class QuickView:
         return GraphPatch(paths, graph.symbols, (*graph.edges, *kept), graph.blind_spots)
 
 
-def read_changed(look: Look, facts: FactsCache) -> list[Changed] | None:
+def read_changed(look: Look) -> list[Changed] | None:
     """The changed files with what they say; None where the whole repository is to be read instead."""
     if not look.is_small_change(WORTH_BYTES, MOST_FILES):
         return None
     found: list[Changed] = []
-    old = {look.before[source.path].fingerprint for source, _ in look.changed}
-    packed = facts.get(old)
     for source, key in look.changed:
         now = read_facts(source.path, source.data)
-        was = packed.get(look.before[source.path].fingerprint)
-        if now is None or was is None:
+        if now is None:
             return None
-        found.append(Changed(source, key, now, _functions_in(now) - _functions_in(unpack(was))))
-    facts.put({one.fingerprint: pack(one.facts) for one in found}, old)
+        found.append(Changed(source, key, now))
     return found
+
+
+def keep_facts(look: Look, changed: Sequence[Changed], facts: FactsCache) -> int:
+    """Puts what the files say in the place of what they said; answers how many functions that is more."""
+    old = {look.before[one.source.path].fingerprint for one in changed}
+    before = [unpack(packed) for packed in facts.get(old).values()]
+    facts.put({one.fingerprint: pack(one.facts) for one in changed}, old)
+    return sum(_functions_in(one.facts) for one in changed) - sum(map(_functions_in, before))
 
 
 def _functions_in(facts: ops.FileFacts) -> int:
