@@ -2,20 +2,22 @@
 
 import heapq
 import os
+import select
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 
 class Fuse:
-    """One worker that is running a program. `has_blown` says that it was killed by its time."""
+    """One worker that is running a program: its process, and those inside it where a layer waits around the
+    interpreter. `has_blown` says that it was killed by its time."""
 
-    def __init__(self, pid: int) -> None:
+    def __init__(self, pids: Sequence[int]) -> None:
         self._lock = threading.Lock()
-        self._pid = pid
-        self._handle = _handle(pid)
+        self._pids = pids
+        self._handles = [_handle(pid) for pid in pids]
         self.has_blown = False
         self.is_out = False
 
@@ -26,23 +28,35 @@ class Fuse:
         self.kill()
 
     def kill(self) -> None:
+        """The innermost first: it is the one that computes."""
         with self._lock:
             if self.is_out:
                 return
-            try:
-                if self._handle is None:
-                    os.kill(self._pid, signal.SIGKILL)
-                else:
-                    signal.pidfd_send_signal(self._handle, signal.SIGKILL)
-            except ProcessLookupError:
-                pass  # it ended by itself
+            for pid, handle in reversed(list(zip(self._pids, self._handles, strict=True))):
+                try:
+                    if handle is None:
+                        os.kill(pid, signal.SIGKILL)
+                    else:
+                        signal.pidfd_send_signal(handle, signal.SIGKILL)
+                except (ProcessLookupError, PermissionError):
+                    pass  # it ended by itself, or dies with the process around it
+
+    def wait(self, seconds: float) -> None:
+        """Until all of them have ended; where that cannot be seen, not at all."""
+        ends = time.monotonic() + seconds
+        for handle in self._handles:
+            if handle is not None:
+                watched = select.poll()
+                watched.register(handle, select.POLLIN)
+                watched.poll(max(0.0, ends - time.monotonic()) * 1000)
 
     def remove(self) -> None:
         with self._lock:
             self.is_out = True
-            if self._handle is not None:
-                os.close(self._handle)
-                self._handle = None
+            for handle in self._handles:
+                if handle is not None:
+                    os.close(handle)
+            self._handles = []
 
 
 def _handle(pid: int) -> int | None:
@@ -62,8 +76,8 @@ class Watchdog:
         self._thread: threading.Thread | None = None
 
     @contextmanager
-    def watching(self, pid: int, seconds: float) -> Iterator[Fuse]:
-        fuse = Fuse(pid)
+    def watching(self, pids: Sequence[int], seconds: float) -> Iterator[Fuse]:
+        fuse = Fuse(pids)
         self._add(fuse, time.monotonic() + seconds)
         try:
             yield fuse

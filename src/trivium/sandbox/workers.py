@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pydantic_monty import Monty, MontySession
 
 _GRACE_S = 0.1  # between the interpreter's own stop and the kill; big integers only heed the latter
+_DEATH_S = 5.0  # a busy system may need a moment to end a process
 _LAST_ASKED = 10_000  # a killed process answers no more than a few times
 _KEPT_BYTES = 96 * 2**20  # a worker that holds more after its program is replaced: its memory does not come back
 _PROGRAMS_A_WORKER = 200  # then it is replaced, whatever it may have picked up
@@ -46,15 +47,16 @@ class Place:
         """Kills the worker unless its program ended by itself: nobody may inherit what it was in the middle of."""
         from pydantic_monty import MontyRuntimeError, MontySyntaxError
 
-        if isinstance(error, MontySyntaxError):
-            return
-        if isinstance(error, MontyRuntimeError) and not isinstance(error.exception(), MemoryError | TimeoutError):
-            return
-        self.retire()
+        by_itself = isinstance(error, MontySyntaxError) or (
+            isinstance(error, MontyRuntimeError) and not isinstance(error.exception(), MemoryError | TimeoutError)
+        )
+        if not by_itself or self.fuse.has_blown:
+            self.retire()
 
     def retire(self) -> None:
         """Has the worker replaced."""
         self.fuse.kill()
+        self.fuse.wait(_DEATH_S)
         self._bury()
 
     def _bury(self) -> None:
@@ -96,10 +98,11 @@ class Workers:
             pid = session.worker_pid
             if pid is None:
                 raise SandboxUnavailable("the worker has gone", hint="try again")
-            with self._watchdog.watching(pid, quota.timeout_s) as fuse:
+            pids = process_chain(pid)
+            with self._watchdog.watching(pids, quota.timeout_s) as fuse:
                 place = Place(session, fuse, waited_s)
                 yield place
-                if resident_bytes(pid) > _KEPT_BYTES:
+                if fuse.has_blown or resident_bytes(pids[-1]) > _KEPT_BYTES:
                     place.retire()
 
     def start(self) -> "Monty":
@@ -189,11 +192,21 @@ class Workers:
             raise SandboxUnavailable("a worker did not start", hint="try again") from error
 
 
-def resident_bytes(pid: int) -> int:
-    """Memory of a worker, which is the innermost process where a layer waits around it; 0 where that cannot be told."""
+def process_chain(pid: int) -> list[int]:
+    """The process and those inside it, the interpreter last: bubblewrap waits around it as its parent."""
+    chain = [pid]
     try:
         while children := Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
             pid = int(children[0])
+            chain.append(pid)
+    except (OSError, ValueError):
+        pass  # not Linux
+    return chain
+
+
+def resident_bytes(pid: int) -> int:
+    """Memory of a process; 0 where that cannot be told."""
+    try:
         return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, ValueError, IndexError):
         return 0
