@@ -25,7 +25,7 @@ class JoinRepositories:
     def refresh(self) -> None:
         """Computes what is out of date, and nothing else: two calls in a row cost what one does."""
         repositories = {one.name: one for one in self._store.all() if one.last_indexed}
-        files = {name: self._store.files(name) for name in repositories}
+        files = {name: self._store.files(name, with_pieces=False) for name in repositories}
         states = self._published(repositories, files)
         imported = self._joins.imported()
         for name in repositories:
