@@ -173,7 +173,7 @@ class App:
         graph = SqliteCodeGraph(self.database)
         patches = SqliteGraphPatches(self.database)
         reader = self.graph_server.code_reader(graph) if self.graph_server else graph
-        return Code(reader, store, IndexRepositories(store, self._facts, patches, graph, outside))
+        return Code(reader, store, IndexRepositories(store, self._facts, patches, outside))
 
     @property
     def search(self) -> HybridSearch:

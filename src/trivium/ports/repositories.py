@@ -97,6 +97,12 @@ class GraphPatches(Protocol):
     def apply(self, repository: Repository, patch: GraphPatch, files: Sequence[IndexedFile]) -> None:
         """Shows the patch, all or nothing, and writes down the files as they were read (none: as they were)."""
 
+    def leaving(self, name: str, paths: Sequence[str]) -> list[Edge]:
+        """The repository's own edges that leave these files or anything in them; without reading the rest."""
+
+    def existing(self, symbol_ids: Collection[str]) -> set[str]:
+        """Those of them that are known."""
+
     def is_patched(self, name: str) -> bool:
         """Whether the graph carries patches: edges from other files into these may be out of date."""
 

@@ -5,7 +5,7 @@ The rows themselves stand among all others; `code_patches` only says which files
 
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import astuple, fields
 from typing import Any
 
@@ -40,6 +40,17 @@ class SqliteGraphPatches:
                 )
             put_symbols(db, patch.symbols)
             put_edges(db, name, patch.edges)
+
+    def leaving(self, name: str, paths: Sequence[str]) -> list[Edge]:
+        columns = f"repository, {_EDGE}"
+        with self._database.snapshot() as db:
+            rows = [row for path in paths for row in _select(db, "code_edges", columns, name, path, "source")]
+        return [Edge(*row[1:]) for row in rows if row[0] == name]
+
+    def existing(self, symbol_ids: Collection[str]) -> set[str]:
+        query = "SELECT symbol_id FROM code_symbols WHERE symbol_id IN (SELECT value FROM json_each(?))"
+        with self._database.read() as db:
+            return {row[0] for row in db.execute(query, (json.dumps(sorted(symbol_ids)),))}
 
     def is_patched(self, name: str) -> bool:
         with self._database.read() as db:

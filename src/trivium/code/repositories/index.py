@@ -30,7 +30,6 @@ from trivium.code.solver.solve import without_collector
 from trivium.errors import Conflict, TriviumError
 from trivium.model.code import BlindSpot
 from trivium.model.progress import Progress, silent
-from trivium.ports.code_graph import CodeGraphStore
 from trivium.ports.documents import DocumentDraft, DocumentStore
 from trivium.ports.repositories import (
     Checkout,
@@ -85,11 +84,10 @@ class IndexRepositories:
         store: RepositoryStore,
         facts: FactsCache,
         patches: GraphPatches,
-        graph: CodeGraphStore,
         outside: Outside,
     ) -> None:
         self._store, self._facts, self._outside = store, facts, outside
-        self._patches, self._graph = patches, graph
+        self._patches = patches
         self._progress: dict[str, tuple[int, int]] = {}
 
     def all(self) -> list[Repository]:
@@ -240,7 +238,7 @@ class IndexRepositories:
         changed = read_changed(look)
         if changed is None:
             return None
-        view = QuickView(done.name, look, changed, self._facts, self._graph)
+        view = QuickView(done.name, look, changed, self._facts, self._patches)
         self._patches.apply(done, view.imports(), [])
         more = keep_facts(look, changed, self._facts)
         done = self._show_chunks(replace(done, function_count=done.function_count + more), changed)

@@ -14,9 +14,8 @@ from trivium.code.lowering import ops
 from trivium.code.repositories.look import Look
 from trivium.code.repositories.packaged import package_prefix, seen_from_inside
 from trivium.code.repositories.walk import SourceFile
-from trivium.model.code import RELATIONSHIPS, CodeGraph, Edge, Symbol, symbol_id
-from trivium.ports.code_graph import CodeGraphStore
-from trivium.ports.repositories import FactsCache, GraphPatch
+from trivium.model.code import CodeGraph, Edge, Symbol
+from trivium.ports.repositories import FactsCache, GraphPatch, GraphPatches
 
 WORTH_BYTES = 1_500_000  # of code: below, everything is analysed anew in a second or less
 MOST_FILES = 20
@@ -35,17 +34,16 @@ class QuickView:
     """One repository and its changed files; the paths inside are those seen from above a package."""
 
     def __init__(
-        self, name: str, look: Look, changed: Sequence[Changed], facts: FactsCache, graph: CodeGraphStore
+        self, name: str, look: Look, changed: Sequence[Changed], facts: FactsCache, patches: GraphPatches
     ) -> None:
-        self._name, self._cache, self._graph = name, facts, graph
+        self._name, self._cache, self._patches = name, facts, patches
         self._prefix = package_prefix(look.root)
         self._files = {self._prefix + path: file for path, file in look.before.items()}
         self._changed = changed
         facts_now = [self._placed(one.facts) for one in changed]
         configs = {path: (look.root / file.path).read_bytes() for path, file in self._files.items() if is_config(path)}
         self._around = local.Surroundings(facts_now, self._others(facts_now), configs)
-        ids = [symbol_id(name, one.source.path) for one in changed]
-        self._before = graph.outgoing(ids, RELATIONSHIPS, True)
+        self._before = patches.leaving(name, [one.source.path for one in changed])
 
     def _placed(self, facts: ops.FileFacts) -> ops.FileFacts:
         return facts._replace(path=self._prefix + facts.path)
@@ -74,7 +72,7 @@ class QuickView:
     def calls(self) -> GraphPatch:
         graph = seen_from_inside(self._around.calls(self._name, self._read), self._prefix)
         texts = {one.source.path: one.source.data.decode("utf-8", "replace").split("\n") for one in self._changed}
-        targets = {s.symbol_id for s in self._graph.symbols(None, {e.target for e in self._before})}
+        targets = self._patches.existing({e.target for e in self._before})
         here = {s.symbol_id for s in graph.symbols}
 
         def exists(target: str) -> bool:
