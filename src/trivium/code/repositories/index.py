@@ -234,7 +234,7 @@ class IndexRepositories:
         if look.is_as_before:
             done = replace(done, index_duration_ms=_since(started))
             self._store.note(done)
-            return IndexReport(done, 0, 0, 0, 0, len(look.before), 0, tuple(look.left_out))
+            return IndexReport(done, 0, 0, 0, 0, count, 0, tuple(look.left_out))
         changed = read_changed(look)
         if changed is None:
             return None
