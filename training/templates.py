@@ -182,26 +182,11 @@ def names_of(sentences: Sequence[Sentence]) -> dict[str, list[str]]:
     return {kind: sorted(names) for kind, names in found.items()}
 
 
-def made_up(sentences: Sequence[Sentence], count: int, seed: int, doubled: float = 0.0) -> list[Sentence]:
-    """`doubled` is the share of those that say two things, each of other names: nothing holds across them."""
+def made_up(sentences: Sequence[Sentence], count: int, seed: int) -> list[Sentence]:
     rng = random.Random(seed)
     names = names_of([s for s in sentences if s.origin != "wnut17"])
     patterns = [line.split("|") for line in PATTERNS.strip().splitlines()]
-    result = []
-    for number in range(count):
-        pattern, relations = patterns[number % len(patterns)]
-        if rng.random() < doubled:
-            pattern, relations = _both((pattern, relations), rng.choice(patterns), rng)
-        result.append(_filled(pattern, relations, names, rng))
-    return result
-
-
-def _both(one: Sequence[str], two: Sequence[str], rng: random.Random) -> tuple[str, str]:
-    """The second one's slots get a letter more, so that they are names of their own."""
-    second = _SLOT.sub(lambda m: f"{{{m.group(1)}x}}" if m.group(1)[0].isupper() else m.group(), two[0])
-    relations = ";".join(" ".join((a + "x", r, b + "x")) for a, r, b in map(str.split, filter(None, two[1].split(";"))))
-    joint = rng.choice([" , while ", " and ", " ; ", " , but ", " . ", " , because "])
-    return one[0].removesuffix(" .") + joint + second, ";".join(filter(None, (one[1], relations)))
+    return [_filled(*patterns[number % len(patterns)], names, rng) for number in range(count)]
 
 
 def _filled(pattern: str, relations: str, names: dict[str, list[str]], rng: random.Random) -> Sentence:
