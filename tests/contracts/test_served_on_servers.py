@@ -12,6 +12,7 @@ from servers import Server
 from code_repository import FILES
 from served import Serve, Served
 from trivium.backends.chroma import connection as chroma_connection
+from trivium.backends.chroma import index as chroma_index
 from trivium.backends.neo4j import connection as neo4j_connection
 from trivium.backends.redis import connection as redis_connection
 from trivium.doors.cli.main import run
@@ -132,6 +133,24 @@ def test_a_chroma_server_that_lost_everything_is_filled_again(serve: Serve, own_
     assert answers(server) == before
 
 
+def test_servers_that_hang_keep_nobody_from_an_answer(
+    serve: Serve, own_redis: Server, own_chroma: Server, at_once: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(redis_connection, "TIMEOUT_S", 0.2)
+    monkeypatch.setattr(chroma_index, "ANSWER_S", 0.5)
+    server = serve(cache=own_redis.url, vectors=own_chroma.url)
+    server.search("backup keys")
+    own_redis.freeze()
+    own_chroma.freeze()
+    hanging = server.search("billing board")
+    assert hanging["results"]
+    assert {"CACHE_UNAVAILABLE", "DEGRADED_SEARCH"} <= set(codes(hanging))
+    own_redis.thaw()
+    own_chroma.thaw()
+    server.search("anything")
+    assert not {"CACHE_UNAVAILABLE", "DEGRADED_SEARCH"} & set(codes(server.search("storage keys")))
+
+
 def concepts_on(server: Served) -> None:
     """A small net of concepts, made by the tools."""
     names = ["arrays", "lists", "trees", "graphs", "paths"]
@@ -181,6 +200,12 @@ def test_concepts_and_code_are_copied_to_neo4j_and_read_from_there(
     embedded = serve(server.data, toolsets="knowledge,code,concepts")
     assert [*graph_answers(embedded), embedded.body("get_dependents", **asked)["dependents"]] == there
 
+    monkeypatch.setattr(neo4j_connection, "READ_S", 0.5)
+    own_neo4j.freeze()
+    assert [*graph_answers(server), server.body("get_dependents", **asked)["dependents"]] == there
+    own_neo4j.thaw()
+    monkeypatch.undo()
+    monkeypatch.setattr(neo4j_connection, "RETRY_S", 0.0)
     own_neo4j.kill()
     assert [*graph_answers(server), server.body("get_dependents", **asked)["dependents"]] == there
     server.body("create_concept", name="matrices", explanation="About matrices.", area="cs")

@@ -5,6 +5,7 @@ What has to be fetched first is kept in TRIVIUM_TEST_CACHE (default: the user's 
 
 import json
 import os
+import signal
 import socket
 import subprocess
 import time
@@ -82,6 +83,15 @@ class Server:
 
     def kill(self) -> None:
         self._end(lambda process: process.kill())
+
+    def freeze(self) -> None:
+        """Connections stay open and nothing answers, as behind a network that lost its way."""
+        assert self.process is not None
+        self.process.send_signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        assert self.process is not None
+        self.process.send_signal(signal.SIGCONT)
 
     def _end(self, how: Callable[["subprocess.Popen[bytes]"], None]) -> None:
         process, self.process = self.process, None

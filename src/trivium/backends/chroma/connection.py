@@ -14,7 +14,6 @@ from urllib.parse import parse_qs, unquote, urlsplit
 from trivium.errors import InvalidInput, VectorsUnavailable
 
 SCHEMES = ("chroma", "chromas")
-TIMEOUT_S = 10.0
 CONNECT_S = 2.0
 RETRY_S = 5.0  # a search that finds the server away must not wait for it again and again
 
@@ -24,7 +23,7 @@ R = TypeVar("R")
 class ChromaCollection:
     """One collection, made where it is not there. Thread-safe."""
 
-    def __init__(self, url: str, name: str, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, url: str, name: str, timeout_s: float, clock: Callable[[], float] = time.monotonic) -> None:
         parts = urlsplit(url)
         if parts.scheme not in SCHEMES or not parts.hostname:
             raise InvalidInput(
@@ -32,7 +31,7 @@ class ChromaCollection:
                 field="vectors",
                 allowed=[f"{scheme}://host:port" for scheme in SCHEMES],
             )
-        self._parts, self._name, self._clock = parts, name, clock
+        self._parts, self._name, self._timeout_s, self._clock = parts, name, timeout_s, clock
         self._lock = threading.Lock()
         self._client: Any = None
         self._handle: Any = None
@@ -68,7 +67,7 @@ class ChromaCollection:
     def _opened(self) -> Any:
         with self._lock:
             if self._client is None:
-                self._client = _connected(self._parts)
+                self._client = _connected(self._parts, self._timeout_s)
             if self._handle is None:
                 self._handle = self._client.get_or_create_collection(
                     self._name,
@@ -78,7 +77,7 @@ class ChromaCollection:
             return self._handle
 
 
-def _connected(parts: Any) -> Any:
+def _connected(parts: Any, timeout_s: float) -> Any:
     import httpx
 
     driver, query = _driver(), parse_qs(parts.query)
@@ -93,7 +92,7 @@ def _connected(parts: Any) -> Any:
         database=query.get("database", [driver.DEFAULT_DATABASE])[0],
     )
     # The client waits for ever by default, and offers no setting.
-    client._server._session.timeout = httpx.Timeout(TIMEOUT_S, connect=CONNECT_S)
+    client._server._session.timeout = httpx.Timeout(timeout_s, connect=CONNECT_S)
     return client
 
 

@@ -21,6 +21,7 @@ from trivium.model.embedding import Ids, Vector, Vectors
 
 BATCH = 2_000  # passages of one question
 WRITTEN = 500  # passages of one write, so that it ends well before the timeout
+ANSWER_S, WRITE_S = 5.0, 30.0  # a server that hangs keeps a search waiting no longer than this
 COMPARED = 1_000  # passages up to which each is compared
 SELECTIVE = 5  # a filter that lets through less than one passage in this many is given to the server
 
@@ -37,7 +38,8 @@ class ChromaVectorIndex:
     """Any number of processes may use one collection; one applies changes at a time."""
 
     def __init__(self, url: str, name: str, dimension: int) -> None:
-        self._collection = ChromaCollection(url, name)
+        self._collection = ChromaCollection(url, name, ANSWER_S)
+        self._patient = ChromaCollection(url, name, WRITE_S)  # for what takes long on a large collection
         self._dimension = dimension
         self._lock = threading.Lock()
         self._known = _Known(0, np.empty(0, np.int64))
@@ -60,7 +62,7 @@ class ChromaVectorIndex:
             self._delete(part)
         for part in _parts(sorted(after), WRITTEN):
             self._upsert(part, [after[key] for key in part], position)
-        self._collection.run(lambda collection: collection.modify(metadata={"position": position}))
+        self._patient.run(lambda collection: collection.modify(metadata={"position": position}))
 
     def nearest(self, query: Vector, limit: int, within: Ids | None = None) -> tuple[Ids, Scores]:
         if limit < 0:
@@ -111,17 +113,17 @@ class ChromaVectorIndex:
             return self._known
 
     def _listed(self, where: dict[str, Any] | None) -> Keys:
-        return directory.keys(self._collection.run(lambda collection: collection.get(where=where, include=[]))["ids"])
+        return directory.keys(self._patient.run(lambda collection: collection.get(where=where, include=[]))["ids"])
 
     def _delete(self, part: Sequence[int]) -> None:
         names = [directory.name(key) for key in part]
-        self._collection.run(lambda collection: collection.delete(ids=names))
+        self._patient.run(lambda collection: collection.delete(ids=names))
 
     def _upsert(self, part: Sequence[int], vectors: Sequence[Vector], position: int) -> None:
         names = [directory.name(key) for key in part]
         marks = [{"chunk": key // directory.PASSAGES, "at": position} for key in part]
         rows = np.stack(vectors).astype(np.float32)
-        self._collection.run(lambda collection: collection.upsert(ids=names, embeddings=rows, metadatas=marks))
+        self._patient.run(lambda collection: collection.upsert(ids=names, embeddings=rows, metadatas=marks))
 
     def _searched(self, query: Vector, limit: int, allowed: Keys, total: int) -> tuple[Ids, Scores]:
         """Asks for more until there are enough chunks among what was found and the last of them is no tie."""

@@ -55,10 +55,10 @@ class Neo4jConceptProjection:
 
     def contents(self) -> Iterator[tuple[str, str]]:
         """Told by what is really there, so that what someone changed by hand is found."""
-        for (properties,) in self._connection.read("MATCH (c:Concept) RETURN properties(c)"):
+        for (properties,) in self._connection.read_all("MATCH (c:Concept) RETURN properties(c)"):
             concept = _concept(properties)
             yield concept.concept_id, fingerprint(concept)
-        for row in self._connection.read(_RELATIONSHIP.format(where="")):
+        for row in self._connection.read_all(_RELATIONSHIP.format(where="")):
             relationship = _relationship(*row)
             yield relationship.relationship_id, fingerprint(relationship)
 

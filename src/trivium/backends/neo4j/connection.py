@@ -7,6 +7,7 @@ bolt://user:password@host:7687/database    one server; bolt+s://, bolt+ssc:// li
 import threading
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from typing import Any, TypeVar
 from urllib.parse import unquote, urlsplit
 
@@ -14,7 +15,8 @@ from trivium.errors import GraphUnavailable, InvalidInput
 
 SCHEMES = ("neo4j", "neo4j+s", "neo4j+ssc", "bolt", "bolt+s", "bolt+ssc")
 CONNECT_S = 3.0
-QUERY_S = 30.0
+READ_S = 10.0
+WRITE_S = 120.0  # a batch of a large copy on a busy server
 RETRY_S = 5.0
 
 R = TypeVar("R")
@@ -44,7 +46,11 @@ class Neo4jConnection:
         self.trouble: str | None = None
 
     def read(self, query: str, **parameters: Any) -> list[Row]:
-        return self._run(lambda session: session.execute_read(lambda tx: _rows(tx, query, parameters)))
+        return self._run(lambda session: session.execute_read(lambda tx: _rows(tx, query, parameters)), READ_S)
+
+    def read_all(self, query: str, **parameters: Any) -> list[Row]:
+        """For what grows with everything that is stored."""
+        return self._run(lambda session: session.execute_read(lambda tx: _rows(tx, query, parameters)), WRITE_S)
 
     def write(self, statements: Sequence[Statement]) -> None:
         """All or nothing."""
@@ -53,11 +59,11 @@ class Neo4jConnection:
             for query, parameters in statements:
                 _rows(tx, query, parameters)
 
-        self._run(lambda session: session.execute_write(all_of_them))
+        self._run(lambda session: session.execute_write(all_of_them), WRITE_S)
 
     def change_schema(self, statement: str) -> None:
         """Such statements cannot be part of a transaction with others."""
-        self._run(lambda session: session.run(statement).consume())
+        self._run(lambda session: session.run(statement).consume(), WRITE_S)
 
     def close(self) -> None:
         with self._lock:
@@ -65,21 +71,42 @@ class Neo4jConnection:
         if driver is not None:
             driver.close()
 
-    def _run(self, operation: Callable[[Any], R]) -> R:
+    def _run(self, operation: Callable[[Any], R], timeout_s: float) -> R:
         if self.trouble and self._clock() < self._retry_at:
             raise GraphUnavailable(f"the graph server at {self.place} does not answer", retry_after_s=RETRY_S)
-        from neo4j.exceptions import ClientError, DriverError, Neo4jError
+        from neo4j.exceptions import ClientError, DriverError, GqlError
 
         try:
-            with self._opened().session(database=self._database) as session:
-                result = operation(session)
-        except (DriverError, Neo4jError, OSError) as error:
+            result = self._within(timeout_s, operation)
+        except (DriverError, GqlError, OSError) as error:
             if not isinstance(error, ClientError) or "Security" in (error.code or ""):
                 self.trouble = f"the graph server does not answer: {type(error).__name__}"
                 self._retry_at = self._clock() + RETRY_S
             raise GraphUnavailable(f"the graph server at {self.place}: {error}", retry_after_s=RETRY_S) from error
         self.trouble = None
         return result
+
+    def _within(self, timeout_s: float, operation: Callable[[Any], R]) -> R:
+        """The driver waits for ever for a server that took a query and hangs: such a call is left alone, in a thread
+        that keeps no process from ending, and the connections it may have spoiled are given up."""
+        answer: Future[R] = Future()
+
+        def carry_out() -> None:
+            try:
+                with self._opened().session(database=self._database) as session:
+                    found = operation(session)
+            except BaseException as error:  # handed to whoever waits
+                answer.set_exception(error)
+            else:
+                answer.set_result(found)
+
+        threading.Thread(target=carry_out, name="neo4j", daemon=True).start()
+        try:
+            return answer.result(timeout_s)
+        except TimeoutError:
+            if not answer.done():
+                threading.Thread(target=self.close, name="neo4j-closing", daemon=True).start()
+            raise
 
     def _opened(self) -> Any:
         with self._lock:

@@ -76,11 +76,11 @@ class Neo4jMirror:
         return len(old_links) + len(old_nodes) + len(new_nodes) + len(new_links)
 
     def _held_nodes(self, kind: _Kind) -> dict[str, str]:
-        rows = self._connection.read(f"MATCH (n:{kind.label}) RETURN n.{kind.key}, n.fingerprint")
+        rows = self._connection.read_all(f"MATCH (n:{kind.label}) RETURN n.{kind.key}, n.fingerprint")
         return dict(rows)
 
     def _held_links(self, kind: _Kind) -> dict[_LinkKey, str]:
-        rows = self._connection.read(
+        rows = self._connection.read_all(
             f"MATCH (a:{kind.label})-[r]->(b:{kind.label}) RETURN a.{kind.key}, b.{kind.key}, type(r), r.fingerprint"
         )
         return {_LinkKey(source, target, name): print_ for source, target, name, print_ in rows}

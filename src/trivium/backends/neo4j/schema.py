@@ -95,7 +95,7 @@ class Neo4jSchema:
         query = "MATCH (n:{0}) WITH count(n) AS nodes OPTIONAL MATCH (:{0})-[r]->(:{0}) RETURN nodes, count(r)"
         found: dict[str, int] = {}
         for label in ("Concept", "Symbol", "Entity"):
-            [(nodes, links)] = self._connection.read(query.format(label))
+            [(nodes, links)] = self._connection.read_all(query.format(label))
             found |= {label: nodes, f"{label} relationships": links}
         return found
 

@@ -45,12 +45,10 @@ class RedisConnection:
 
     def run(self, operation: Callable[[Any], R]) -> R:
         """BackendUnavailable where the server does not answer, at once while it is known not to."""
-        from redis.exceptions import RedisError
-
         self._enter()
         try:
             result = operation(self._client)
-        except (RedisError, OSError) as error:
+        except _driver_errors() as error:
             self._failed(error)
             raise BackendUnavailable(f"Redis at {self._place}: {error}", retry_after_s=RETRY_S) from error
         self.trouble = None
@@ -94,6 +92,15 @@ class RedisConnection:
                 logger.warning("Redis at %s: %s; going on without it", self._place, error)
             self._retry_at = self._clock() + RETRY_S
             self.trouble = "the shared cache does not answer: limits and cached results are kept by each process"
+
+
+@cache
+def _driver_errors() -> tuple[type[Exception], ...]:
+    """All of them: those of a cluster have no base in common with the others."""
+    import redis.exceptions
+
+    found = vars(redis.exceptions).values()
+    return (OSError, *(one for one in found if isinstance(one, type) and issubclass(one, Exception)))
 
 
 @cache
