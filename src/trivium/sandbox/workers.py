@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pydantic_monty import Monty, MontySession
 
 _GRACE_S = 0.1  # between the interpreter's own stop and the kill; big integers only heed the latter
-_DEATH_S = 5.0  # a busy system may need a moment to end a process
+_DEATH_S = 0.05  # it no longer computes; to free its memory, a busy system may take longer than the caller should wait
 _LAST_ASKED = 10_000  # a killed process answers no more than a few times
 _KEPT_BYTES = 96 * 2**20  # a worker that holds more after its program is replaced: its memory does not come back
 _PROGRAMS_A_WORKER = 200  # then it is replaced, whatever it may have picked up
