@@ -5,8 +5,8 @@
 Two documented workflows, on real documentation, counting everything that passes through the model's context: the
 arguments it writes (the program included) and the text it reads.
 
-1. A task of five questions. Classic: five searches in full mode. Program: five searches in metadata mode, three passages
-   chosen in Python, their full text. Bar: >= 90 % fewer, with the same three passages in both.
+1. A task of five questions. Classic: five searches in full mode. Program: five searches in metadata mode, three
+   passages chosen in Python, their full text. Bar: >= 90 % fewer, with the same three passages in both.
 2. One question, fifty results. Classic: all fifty in full, page by page. Program: seed 002's listing (metadata of 50,
    filter, full text of three). Bar: >= 77 % fewer.
 """
