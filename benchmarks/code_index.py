@@ -112,7 +112,7 @@ def change(app: App, package: Path, path: str, graph_s: float) -> None:
     answer = get_dependents(app.code.graph, "function", f"{path}::helper_here", "bench")
     visible = any(row["path"].endswith("::added_here") for row in answer["dependents"])
     print(
-        f"changed {path:28} imports after {shown[0]:.1%} (1 %), calls after {shown[-1]:.1%} (10 %), seen: {visible}"
+        f"changed {path:28} imports after {shown[0]:.1%} (1 %), calls after {shown[1]:.1%} (10 %), seen: {visible}"
     )
 
 

@@ -12,6 +12,7 @@ from trivium.ports.code_graph import Reach, Step
 _RANK = {"exact": 0, "inferred": 1, "name_match": NAME_ONLY}
 NOWHERE = Symbol("", "file", "", "", "", "", 0, 0)  # the end of an edge whose symbol is gone
 _KIND = {name: number for number, name in enumerate(RELATIONSHIPS)}
+_KEPT = 64  # walks; that of a hub weighs half a megabyte
 _WHOLE = ("class", "interface", "enum", "file")
 
 
@@ -63,6 +64,7 @@ class GraphImage:
     ) -> None:
         """The last step of making an image: `ids`, `numbers` and `symbols` are there."""
         self.kinds = kinds
+        self._reached: dict[object, Reach] = {}  # the latest: a method is asked for with those it overrides
         self.links = Links(sources, targets, ranks, inner)
         if not hasattr(self, "at"):
             self.at = [self.symbols.get(key, NOWHERE) for key in self.ids]
@@ -123,6 +125,23 @@ class GraphImage:
     ) -> Reach:
         if start.symbol_id not in self.numbers:  # it went away after it was found
             return Reach((0,) * depth, 0, lambda _first, _end: [])
+        key = (start.symbol_id, depth, tuple(relationships), backwards, repositories and tuple(repositories))
+        known = self._reached.get(key)
+        if known is None:
+            known = self._reach(start, depth, relationships, backwards, repositories)
+            if len(self._reached) >= _KEPT:
+                self._reached.clear()
+            self._reached[key] = known
+        return known
+
+    def _reach(
+        self,
+        start: Symbol,
+        depth: int,
+        relationships: Sequence[Relationship],
+        backwards: bool,
+        repositories: Collection[str] | None,
+    ) -> Reach:
         found = self.links.reach(
             self.numbers[start.symbol_id],
             depth,

@@ -240,11 +240,11 @@ class IndexRepositories:
             return None
         view = QuickView(done.name, look, changed, self._facts, self._patches)
         self._patches.apply(done, view.imports(), [])
-        more = keep_facts(look, changed, self._facts)
-        done = self._show_chunks(replace(done, function_count=done.function_count + more), changed)
         patch = view.calls()
-        done = replace(done, index_duration_ms=_since(started))
         self._patches.apply(done, patch, [])
+        more = keep_facts(look, changed, self._facts)
+        done = replace(done, function_count=done.function_count + more, index_duration_ms=_since(started))
+        done = self._show_chunks(done, changed)
         updated = len(changed)
         return IndexReport(done, 0, updated, 0, 0, count - updated, len(patch.edges), tuple(look.left_out))
 
