@@ -46,7 +46,8 @@ class PgKeywordIndex:
 
     def __init__(self, database: PostgresDatabase, terms: Analyse, query_terms: Analyse) -> None:
         self._database, self._terms, self._query_terms = database.without_turns(), terms, query_terms
-        self._best: tuple[int, dict[str, float]] = (-1, {})
+        self._best: tuple[int, dict[str, float]] = (-1, {})  # at a position: what each term is worth at most
+        self._size = 0  # chunks, at that position
         database.migrate("keywords", SCHEMA)
 
     @property
@@ -81,7 +82,7 @@ class PgKeywordIndex:
         if not best:
             return 0
         with self._database.snapshot() as db:
-            ids, _ = _list(db, "terms", " ".join(best), _size(db))
+            ids, _ = _list(db, "terms", " ".join(best), max(1, self._size))
         return int(ids.size if within is None else np.count_nonzero(np.isin(ids, within)))
 
     def ids(self) -> Ids:
@@ -100,30 +101,27 @@ class PgKeywordIndex:
         position = self.position
         if self._best[0] != position:
             self._best = (position, {})
+            with self._database.read() as db:
+                self._size = int(db.execute("SELECT COUNT(*) FROM keyword_terms").fetchone()[0])
         known = self._best[1]
         coded = dict.fromkeys(_coded(term) for term in terms)
-        with self._database.snapshot() as db:
-            unknown = [term for term in coded if term not in known]
-            unseen = math.log(1 + (_size(db) + 0.5) / 0.5) if unknown else 0.0
-            for term in unknown:
-                tops = [_list(db, side, term, 1)[1] for side in _SIDES]
-                parts = [
-                    float(top[0]) * weight for top, weight in zip(tops, (1.0, HEADER_WEIGHT), strict=True) if top.size
-                ]
-                known[term] = sum(parts) if parts else unseen
+        unknown = [term for term in coded if term not in known]
+        unseen = math.log(1 + (self._size + 0.5) / 0.5)
+        for start in range(0, len(unknown), MAX_TERMS):
+            part = unknown[start : start + MAX_TERMS]
+            with self._database.read() as db:
+                worth = _tops(db, part)
+            known |= {term: found or unseen for term, found in zip(part, worth, strict=True)}
         kept = sorted(coded, key=lambda term: (-known[term], term))[:MAX_TERMS]
         return {term: known[term] for term in coded if term in set(kept)}
 
     def _top(self, db: Session, words: str, limit: int, within: Ids | None) -> tuple[Ids, Scores]:
-        everything = _size(db)
+        everything = self._size
         share = 1.0 if within is None else min(1.0, within.size / max(1, everything))
         fetch = int(limit / share) + 64
         while True:
             lists = [_list(db, side, words, fetch) for side in _SIDES]
-            ids = np.unique(np.concatenate([found for found, _ in lists]))
-            if within is not None:
-                ids = ids[np.isin(ids, within, assume_unique=True)]
-            ids, scores = _scored(db, words, ids)
+            ids, scores = _joined(db, words, lists, fetch, within)
             # No chunk further down either list can have more than the last of both together.
             ends = [float(worth[-1]) if found.size >= fetch else 0.0 for found, worth in lists]
             rest = ends[0] + HEADER_WEIGHT * ends[1]
@@ -137,8 +135,39 @@ def _coded(term: str) -> str:
     return f"t{term.encode('utf-8', 'surrogatepass').hex()}"
 
 
-def _size(db: Session) -> int:
-    return int(db.execute("SELECT COUNT(*) FROM keyword_terms").fetchone()[0])
+def _tops(db: Session, terms: Sequence[str]) -> list[float]:
+    """For each term the best score of any chunk, both sides together; asked in one round trip. 0 where none has it."""
+    best = [
+        f"COALESCE((SELECT -({side} <@> to_bm25query(?, '{index}')) FROM keyword_terms"
+        f" ORDER BY {side} <@> to_bm25query(?, '{index}') LIMIT 1), 0)"
+        for side, index in _SIDES.items()
+    ]
+    each = f"{best[0]} + {HEADER_WEIGHT} * {best[1]}"
+    row = db.execute("SELECT " + ", ".join([each] * len(terms)), [term for term in terms for _ in range(4)]).fetchone()
+    return [float(value) for value in row]
+
+
+def _joined(
+    db: Session, words: str, lists: list[tuple[Ids, Scores]], fetch: int, within: Ids | None
+) -> tuple[Ids, Scores]:
+    """Every chunk of both lists with its whole score. Who is not in a list that was read to its end has nothing there;
+    only where a list was cut must the score be asked for."""
+    ids = np.unique(np.concatenate([found for found, _ in lists]))
+    if within is not None:
+        ids = ids[np.isin(ids, within, assume_unique=True)]
+    scores, unsure = np.zeros(ids.size), np.zeros(ids.size, np.bool_)
+    for (found, worth), weight in zip(lists, (1.0, HEADER_WEIGHT), strict=True):
+        inside = np.isin(found, ids)
+        listed = np.zeros(ids.size, np.bool_)
+        at = np.searchsorted(ids, found[inside])
+        scores[at] += weight * worth[inside]
+        listed[at] = True
+        if found.size >= fetch:
+            unsure |= ~listed
+    if unsure.any():
+        asked, known = _scored(db, words, ids[unsure])
+        scores[np.searchsorted(ids, asked)] = known
+    return ids, scores
 
 
 def _list(db: Session, side: str, words: str, limit: int) -> tuple[Ids, Scores]:
