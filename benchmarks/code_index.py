@@ -111,9 +111,7 @@ def change(app: App, package: Path, path: str, graph_s: float) -> None:
     patches.apply = apply  # type: ignore[method-assign]
     answer = get_dependents(app.code.graph, "function", f"{path}::helper_here", "bench")
     visible = any(row["path"].endswith("::added_here") for row in answer["dependents"])
-    print(
-        f"changed {path:28} imports after {shown[0]:.1%} (1 %), calls after {shown[1]:.1%} (10 %), seen: {visible}"
-    )
+    print(f"changed {path:28} imports after {shown[0]:.1%} (1 %), calls after {shown[1]:.1%} (10 %), seen: {visible}")
 
 
 if __name__ == "__main__":
