@@ -8,6 +8,7 @@ thread.
 """
 
 import argparse
+import atexit
 import sqlite3
 import sys
 import tempfile
@@ -82,7 +83,9 @@ def started(name: str, folder: Path):  # type: ignore[no-untyped-def]
     import importlib
 
     folder.mkdir()
-    return importlib.import_module(f"servers.{name}").start(folder)
+    server = importlib.import_module(f"servers.{name}").start(folder)
+    atexit.register(server.kill)  # whatever breaks
+    return server
 
 
 def on_disk(folder: Path) -> int:
