@@ -78,9 +78,7 @@ class Settings(BaseSettings):
     data: Path = Field(default_factory=_data_folder, description="Folder that holds everything Trivium keeps.")
     store: str = Field("", description="URL of a database server; empty: SQLite in the data folder.")
     store_read: str = Field("", description="URL that reads go through, for a role that may only read; empty: store.")
-    store_pool: int = Field(
-        10, ge=2, le=500, description="Connections of a process to the database server, at most."
-    )
+    store_pool: int = Field(10, ge=2, le=500, description="Connections of a process to the database server, at most.")
     store_wait_s: float = Field(10.0, gt=0, description="Longest wait for one of them while all are in use.")
     store_timeout_s: float = Field(30.0, gt=0, description="Longest run of one statement on the database server.")
     vectors: str = Field("", description="URL of a vector server; empty: embedded.")
