@@ -64,7 +64,7 @@ class Private(BaseHTTPRequestHandler):
 @contextmanager
 def private_repository(folder: Path) -> Iterator[str]:
     """`host:port/path` of a private repository."""
-    work = write_repository(folder / "work")
+    work = write_repository(folder / "private")
     identity = ["-c", "user.name=Test", "-c", "user.email=test@example.org", "-c", "init.defaultBranch=main"]
     for words in (["init"], ["add", "."], ["commit", "-m", "first"]):
         subprocess.run(["git", *identity, *words], cwd=work, check=True, capture_output=True)
@@ -72,7 +72,7 @@ def private_repository(folder: Path) -> Iterator[str]:
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:
-        yield f"127.0.0.1:{server.server_address[1]}/work/.git"
+        yield f"127.0.0.1:{server.server_address[1]}/private/.git"
     finally:
         server.shutdown()
         server.server_close()

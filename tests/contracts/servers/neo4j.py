@@ -10,7 +10,7 @@ from servers import Server, Unavailable, cache_folder, free_port
 
 VERSION = "5.26.30"
 PASSWORD = "trivium-contract-" + secrets.token_hex(4)
-POM = """<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>
+POM = """<project><modelVersion>4.0.0</modelVersion>
 <groupId>trivium.tests</groupId><artifactId>neo4j</artifactId><version>1</version><packaging>pom</packaging>
 <dependencies>
   <dependency><groupId>org.neo4j</groupId><artifactId>neo4j</artifactId><version>{0}</version></dependency>
