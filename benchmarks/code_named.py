@@ -6,19 +6,15 @@ Symbols are drawn at random (functions, methods, classes), each is asked for in 
 chunk that holds a definition of that name; for `Class.method`, that very one.
 """
 
-import argparse
 import random
-import tempfile
 import time
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from trivium.app import App, open_app
-from trivium.backends.memory.embedder import HashingEmbedder
+from code_package import with_package
+from trivium.app import App
 from trivium.doors.mcp.code import search_code
 from trivium.model.code import Symbol
-from trivium.settings import Settings
 
 NAME = "bench"
 TEMPLATES = (
@@ -70,21 +66,5 @@ def same_name(app: App, symbol: Symbol) -> list[Symbol]:
     return [s for s in app.code.graph.find(symbol.name, NAME) if s.kind not in ("file", "package")]
 
 
-def main() -> None:
-    arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("package", type=Path)
-    arguments.add_argument("--data", type=Path)
-    arguments.add_argument("--sample", type=int, default=500)
-    options = arguments.parse_args()
-    with tempfile.TemporaryDirectory() as scratch:
-        app = open_app(Settings(data=options.data or Path(scratch)), lambda _: HashingEmbedder())
-        try:
-            if all(one.name != NAME for one in app.code.repositories.all()):
-                app.code.repositories.index(str(options.package), NAME)
-            measure(app, options.sample)
-        finally:
-            app.close()
-
-
 if __name__ == "__main__":
-    main()
+    with_package(__doc__, NAME, 500, measure)

@@ -5,24 +5,20 @@
 Every question goes the way the tools go, with their default page. `--data` keeps the indexed repository for a next run.
 """
 
-import argparse
 import random
 import statistics
-import tempfile
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
-from trivium.app import App, open_app
-from trivium.backends.memory.embedder import HashingEmbedder
+from code_package import with_package
+from trivium.app import App
 from trivium.code.architecture import get_architecture
 from trivium.code.dependencies import get_dependencies
 from trivium.code.dependents import get_dependents
 from trivium.code.entities import entity_type
 from trivium.code.paths import find_path
 from trivium.model.code import Symbol
-from trivium.settings import Settings
 
 NAME = "bench"
 ROUNDS = 3  # of each question; the least is kept, since a shared machine only ever adds
@@ -77,21 +73,5 @@ def question(ask: Callable[..., Any], graph: Any, symbol: Symbol, depth: int) ->
     return lambda: ask(graph, entity_type(symbol.kind), symbol.entity_path, NAME, depth, limit=500)
 
 
-def main() -> None:
-    arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("package", type=Path)
-    arguments.add_argument("--data", type=Path)
-    arguments.add_argument("--sample", type=int, default=100_000)
-    options = arguments.parse_args()
-    with tempfile.TemporaryDirectory() as scratch:
-        app = open_app(Settings(data=options.data or Path(scratch)), lambda _: HashingEmbedder())
-        try:
-            if all(one.name != NAME for one in app.code.repositories.all()):
-                app.code.repositories.index(str(options.package), NAME)
-            measure(app, options.sample)
-        finally:
-            app.close()
-
-
 if __name__ == "__main__":
-    main()
+    with_package(__doc__, NAME, 100_000, measure)
